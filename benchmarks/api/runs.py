@@ -34,6 +34,7 @@ from benchmarks.roles.selectors import agents_for
 from benchmarks.roles.services import AT, ensure_scripted_agents
 from benchmarks.runs import selectors as runs
 from benchmarks.runs.services import cancel_run, pause_run, resume_run, start_runs
+from benchmarks.verification.selectors import latest_verification
 
 RunStatus = Literal["queued", "running", "paused", "waiting", "attention", "done", "cancelled"]
 Name = Annotated[str, Field(min_length=1, max_length=120)]
@@ -115,6 +116,10 @@ class RunDetail(RunOut):
     cost: float | None = Field(description="What its calls cost so far; null without prices.")
     cost_cap: float | None
     currency: str
+    seal: str = Field(
+        description="Digest of all that is stored of the run, by its newest verification; empty "
+        "if it was not verified since it last changed."
+    )
     comparability: list[CertificateOut] = Field(
         description="How the run compares with each setting of published figures."
     )
@@ -365,6 +370,7 @@ def get_run_metrics(request: HttpRequest, run_id: int, every_task: bool = False)
 
 
 def _detail(run: Run) -> dict[str, Any]:
+    verification = latest_verification(run)
     return {
         **run_row(run, runs.run_progress(run)),
         "settings": run.settings,
@@ -374,5 +380,6 @@ def _detail(run: Run) -> dict[str, Any]:
         "cost": max(0.0, run.committed) if run.currency else None,
         "cost_cap": run.cost_cap,
         "currency": run.currency,
+        "seal": verification.seal if verification is not None else "",
         "comparability": [one.as_json() for one in run_certificates(run)],
     }

@@ -38,6 +38,8 @@ class Run(models.Model):
     call that might lift it above ``cost_cap`` is not sent. ``problem`` says why a run was paused
     automatically. ``created_trajectories`` counts the trajectories that were ever created
     for the run; they are deleted with the run only, so verifying compares it with those that exist.
+    ``design_tasks`` are the tasks that the run's design demands, by external id: null for all of
+    its level, an empty list where the design fixes none, as in live sessions.
     A run with ``removed_at`` is being deleted, or its trajectories are in the file that ``archive``
     describes (`config.backups.detaching`); no page counts it.
     """
@@ -83,6 +85,7 @@ class Run(models.Model):
     )
     data_version = models.PositiveIntegerField(default=0)
     created_trajectories = models.PositiveIntegerField(default=0)
+    design_tasks = models.JSONField(null=True, blank=True, default=None)
     created_by = models.ForeignKey(
         django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )

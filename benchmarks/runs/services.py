@@ -154,8 +154,9 @@ def _create_run(
         seed,
         cost_cap,
         _kind(system),
+        design_tasks=sorted(set(tasks)) or None,
     )
-    units = _units(dataset, level, tasks)
+    units = run_units(dataset, level, tasks)
     if not units:
         raise RunError(f"{dataset} has no task at level {level or 'none'} to run")
     Trajectory.objects.bulk_create(
@@ -196,8 +197,11 @@ def create_empty_run(
     seed: int,
     cost_cap: float | None,
     kind: str = Run.Kind.MADE,
+    design_tasks: Sequence[str] | None = (),
 ) -> Run:
     """Create a run without trajectories, within a transaction; ``settings`` must be complete.
+
+    ``design_tasks`` are the tasks that it must have, None for all; by default none are fixed.
 
     It is created for the person who made the experiment, who must be allowed to use its keys.
     """
@@ -218,13 +222,16 @@ def create_empty_run(
         cost_cap=cost_cap,
         pins=current_pins(system),
         seed=seed,
+        design_tasks=None if design_tasks is None else list(design_tasks),
     )
     run.primary_judging = Judging.objects.create(run=run, name="live")
     run.save(update_fields=["primary_judging"])
     return run
 
 
-def _units(dataset: Dataset, level: str, tasks: Sequence[str]) -> list[tuple[int, int | None, str]]:
+def run_units(
+    dataset: Dataset, level: str, tasks: Sequence[str]
+) -> list[tuple[int, int | None, str]]:
     """Return (task, profile, external id) for each trajectory of a run at ``level``."""
     if level:
         rows = Profile.objects.filter(task__dataset=dataset, level=level).order_by("task_id")

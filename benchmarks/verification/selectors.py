@@ -65,9 +65,17 @@ class Verification:
             return "the run differs", "bad"
         if counts.get("differs"):
             return f"{counts['differs']} differ", "bad"
+        if self.result.get("missing") or self.result.get("unverifiable"):
+            return "cannot be verified", "warn"
         if counts.get("same"):
             return f"{counts['same']} the same", "ok"
         return "nothing to compare", "idle"
+
+    @property
+    def seal(self) -> str:
+        """The digest that the run was sealed with; empty where it differed, or changed since."""
+        sealed = (self.result or {}).get("seal")
+        return "" if sealed is None or self.outdated else str(sealed["digest"])
 
     @property
     def counts(self) -> list[tuple[str, int, Tone, str]]:

@@ -21,7 +21,7 @@ from benchmarks.endpoints.services import endpoint_label
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.locks import lock_run
 from benchmarks.mappers import core_outcome, system_of_run
-from benchmarks.models import Agent, Endpoint, Job, Profile, Run, Trajectory
+from benchmarks.models import Agent, Endpoint, Job, Run, Trajectory
 from benchmarks.roles.assignments import all_assignments
 from benchmarks.runs.versions import missing_version
 from benchmarks.verification.checks import (
@@ -31,6 +31,8 @@ from benchmarks.verification.checks import (
     compare_turns,
     derive,
 )
+from benchmarks.verification.designs import design_differences, unstored_design
+from benchmarks.verification.seals import seal_run
 from benchmarks.verification.selectors import KIND, under_way
 from benchmarks.verification.stored_rows import KnownRows, StoredTrajectory, read_stored
 
@@ -56,7 +58,8 @@ class RunReport:
     ``of_run`` are differences in the run itself: trajectories that are gone, labels that do not
     fit who fills a role.
     ``figures`` is the state of the run's metrics; ``missing`` names the version that is not
-    available. At most ``MOST_SHOWN`` findings are kept.
+    available, ``unverifiable`` says what else cannot be checked. ``seal`` is the run's seal, where
+    one was asked for. At most ``MOST_SHOWN`` findings are kept.
     """
 
     run: int
@@ -65,6 +68,8 @@ class RunReport:
     findings: list[VerificationFinding] = field(default_factory=list)
     of_run: list[StoredDifference] = field(default_factory=list)
     missing: str = ""
+    unverifiable: list[str] = field(default_factory=list)
+    seal: dict[str, Any] | None = None
     figures: str = ""
     exchanges: int = 0
     turns: int = 0
@@ -78,6 +83,11 @@ class RunReport:
     @property
     def differs(self) -> bool:
         return self.differing > 0 or bool(self.of_run) or self.figures.startswith(DIFFERS)
+
+    @property
+    def incomplete(self) -> bool:
+        """Return whether something of the run cannot be verified."""
+        return bool(self.missing or self.unverifiable)
 
     def as_json(self) -> dict[str, Any]:
         counts = {state: self.counts[state] for state in STATES if self.counts[state]}
@@ -103,8 +113,10 @@ def verify_run(
         rows = rows.filter(finished_at__gte=since)
     found.trajectories = rows.count()
     found.of_run = whole_run(run)
+    found.unverifiable = [line for line in (unstored_design(run),) if line]
     if run.kind == Run.Kind.IMPORTED:
         found.counts[IMPORTED] = found.trajectories
+        found.unverifiable.append("an imported run has no log to recompute it from")
         return found
     ended = list(
         rows.filter(status=Trajectory.Status.DONE).order_by("pk").values_list("pk", flat=True)
@@ -174,38 +186,21 @@ def _metrics(system: System, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
     return metrics
 
 
-MOST_NAMED = 10
-
-
 def whole_run(run: Run) -> list[StoredDifference]:
     """Return what differs in the run itself, apart from its trajectories' contents."""
-    found = [_missing(run)]
+    found = [_created(run), *design_differences(run)]
     if run.kind != Run.Kind.IMPORTED:
         found += [_agent(run), *_labels(run)]
     return [one for one in found if one is not None]
 
 
-def _missing(run: Run) -> StoredDifference | None:
+def _created(run: Run) -> StoredDifference | None:
     """Check that as many trajectories exist as were created; none is ever deleted."""
     there = run.trajectories.count()
     if there == run.created_trajectories:
         return None
-    gone = run.created_trajectories - there
-    names = _absent_tasks(run) if gone > 0 else []
-    # Only if the numbers fit: the run may have been started on some tasks only.
-    named = f"; missing: {', '.join(names[:MOST_NAMED])}" if len(names) == gone else ""
-    created = f"{run.created_trajectories} were created{named}"
+    created = f"{run.created_trajectories} were created"
     return StoredDifference("number of trajectories", f"{there} exist", created)
-
-
-def _absent_tasks(run: Run) -> list[str]:
-    """Name the tasks of the run's dataset and level that have no trajectory in the run."""
-    tasks = run.dataset.tasks.all()
-    if run.level:
-        profiles = Profile.objects.filter(task__dataset=run.dataset, level=run.level)
-        tasks = tasks.filter(pk__in=profiles.values("task"))
-    absent = tasks.exclude(pk__in=run.trajectories.values("task")).order_by("pk")
-    return list(absent.values_list("external_id", flat=True))
 
 
 def _agent(run: Run) -> StoredDifference | None:
@@ -276,8 +271,10 @@ def start_verification(*, run: Run, asked_by: User | None = None) -> Job:
 @job_kind(KIND)
 def perform_verification(job: Job, progress: Progress) -> None:
     """Verify the run and store the report; a restarted job finds the same."""
-    run = Run.objects.select_related("dataset").get(pk=job.payload["run"])
+    run = Run.objects.select_related("dataset", "agent", "experiment").get(pk=job.payload["run"])
     found = verify_run(run=run, report=lambda done: progress.report(done=done))
+    if not found.differs:
+        found.seal = seal_run(run).as_json()
     progress.report(done=found.trajectories, failed=found.differing, total=found.trajectories)
     result = {"result": found.as_json(), "data_version": run.data_version}
     Job.objects.filter(pk=job.pk).update(payload={**job.payload, **result})

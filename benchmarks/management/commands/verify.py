@@ -1,15 +1,20 @@
-"""Derive what is stored of runs anew from their logs, and say what differs."""
+"""Derive what is stored of runs anew from their logs, and say what differs; seal runs."""
 
 import json
+import re
 from argparse import ArgumentParser
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.models import Run
 from benchmarks.verification.checks import StoredDifference
+from benchmarks.verification.seals import RunSeal, seal_run
 from benchmarks.verification.services import STATES, RunReport, verify_run
 from benchmarks.verification.stored_rows import KnownRows
 from benchmarks.visibility import EVERYTHING
@@ -24,10 +29,56 @@ def read_time(text: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
+# The largest file of seals that is read.
+LARGEST_FILE = 50_000_000
+_DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
+
+
+@dataclass(frozen=True)
+class KeptSeals:
+    """Seals that were kept: a digest alone, or those of a file by run, with their parts."""
+
+    digest: str = ""
+    by_run: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+    def difference(self, seal: RunSeal) -> StoredDifference | None:
+        """Return how the seal of a run differs from the kept one; None where it does not."""
+        kept = self.by_run.get(seal.run, {"digest": self.digest, "parts": {}})
+        if kept["digest"] == seal.digest:
+            return None
+        changed = seal.changed(kept["parts"]) if kept["parts"] else []
+        where = f"seal of the run, changed: {', '.join(changed)}" if changed else "seal of the run"
+        return StoredDifference(where, seal.digest, kept["digest"])
+
+
+def read_seals(text: str) -> KeptSeals:
+    """Read a digest, or the file that ``verify --seal --json`` wrote."""
+    if found := _DIGEST.fullmatch(text.strip()):
+        return KeptSeals(found[1])
+    path = Path(text)
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise CommandError(f"--sealed: {path} is larger than {LARGEST_FILE:,} bytes")
+        rows = json.loads(path.read_text(encoding="utf-8"))["runs"]
+        seals = {int(row["run"]): row["seal"] for row in rows if row.get("seal")}
+        by_run = {
+            run: {"digest": str(seal["digest"]), "parts": dict(seal["parts"])}
+            for run, seal in seals.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise CommandError(
+            f"--sealed: expected a digest, or a file of verify --seal --json; {text!r}: {error}"
+        ) from None
+    if not by_run:
+        raise CommandError(f"--sealed: {path} holds no seal")
+    return KeptSeals(by_run=by_run)
+
+
 class Command(BaseCommand):
     help = (
         "Replay ended trajectories from their stored replies and compare the results with what "
-        "is stored. Nobody is asked and nothing is written. Exits with 1 if anything differs."
+        "is stored. Nobody is asked and nothing is written. Exits with 1 if anything differs, "
+        "and with 2 if something cannot be verified."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -36,13 +87,30 @@ class Command(BaseCommand):
         parser.add_argument(
             "--since", metavar="TIME", help="only trajectories that ended since, such as 2026-11-01"
         )
+        parser.add_argument(
+            "--seal", action="store_true", help="print a digest of all that is stored of each run"
+        )
+        parser.add_argument(
+            "--sealed",
+            metavar="DIGEST|FILE",
+            help="compare with the digest of a run, or with a file that --seal --json wrote",
+        )
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         since = read_time(options["since"]) if options["since"] else None
+        kept = read_seals(options["sealed"]) if options["sealed"] else None
+        if since and (options["seal"] or kept):
+            raise CommandError("a seal is of whole runs: leave out --since")
+        wanted = options["runs"]
+        if kept is not None and not wanted and not options["all"]:
+            wanted = sorted(kept.by_run)
         known, reports = KnownRows(), []
-        for run in self._runs(options["runs"], options["all"]):
+        runs = self._runs(wanted, options["all"], kept)
+        for run in runs:
             found = verify_run(run=run, since=since, known=known)
+            if options["seal"] or kept is not None:
+                self._seal(run, found, kept)
             reports.append(found)
             if not options["as_json"]:
                 self._say(found)
@@ -54,11 +122,30 @@ class Command(BaseCommand):
             self.stdout.write(f"{len(reports)} runs: {_words(total)}")
         if any(found.differs for found in reports):
             raise CommandError("stored results differ from what follows from the replies")
+        if any(found.incomplete for found in reports):
+            raise CommandError("not everything could be verified", returncode=2)
 
-    def _runs(self, wanted: list[int], every: bool) -> list[Run]:
+    def _seal(self, run: Run, found: RunReport, kept: KeptSeals | None) -> None:
+        """Add a run's seal to its report, or how it differs from the kept one."""
+        seal = seal_run(run)
+        difference = kept.difference(seal) if kept is not None else None
+        if difference is not None:
+            found.of_run.append(difference)
+        elif not found.differs:
+            # Nobody is to keep the seal of a run that does not follow from its log.
+            found.seal = seal.as_json()
+
+    def _runs(self, wanted: list[int], every: bool, kept: KeptSeals | None) -> list[Run]:
         if bool(wanted) == every:
             raise CommandError("name the runs to verify, or give --all")
-        rows = EVERYTHING.of(Run.objects.select_related("dataset")).order_by("pk")
+        if kept is not None:
+            unsealed = sorted({*wanted} - {*kept.by_run})
+            if kept.digest and len(wanted) != 1:
+                raise CommandError("a digest is of one run: name that run, or give a file of seals")
+            if not kept.digest and (every or unsealed):
+                raise CommandError("--sealed: name runs of the file, or none for all of them")
+        rows = EVERYTHING.of(Run.objects.select_related("dataset", "agent", "experiment"))
+        rows = rows.order_by("pk")
         if every:
             return list(rows)
         found = rows.in_bulk(wanted)
@@ -71,6 +158,10 @@ class Command(BaseCommand):
         self.stdout.write(f"run {found.run}: {_words(_total([found]))}")
         if found.missing:
             self.stdout.write(f"  not available: {found.missing}")
+        for line in found.unverifiable:
+            self.stdout.write(f"  not verified: {line}")
+        if found.seal is not None:
+            self.stdout.write(f"  seal: sha256:{found.seal['digest']}")
         if found.figures:
             self.stdout.write(f"  metrics of the run: {found.figures}")
         for difference in found.of_run:

@@ -149,7 +149,7 @@ TAMPERED: dict[str, tuple[Callable[[Run], Any], str, str]] = {
         "",
     ),
     "ending": (
-        lambda run: Trajectory.objects.filter(run=run).update(termination="valid_plan"),
+        lambda run: Trajectory.objects.filter(run=run).update(termination="max_turns_"),
         "ending",
         "_",
     ),
@@ -242,14 +242,14 @@ def test_a_deleted_trajectory_is_found_and_named() -> None:
     task = gone.task.external_id
     _delete(gone)
     found = verify_run(run=run)
-    (difference,) = found.of_run
+    number, tasks = found.of_run
     assert found.differs and found.counts == {SAME: 1}
-    assert (difference.where, difference.stored) == ("number of trajectories", "1 exist")
-    assert difference.recomputed == f"2 were created; missing: {task}"
+    assert (number.where, number.stored) == ("number of trajectories", "1 exist")
+    assert (tasks.stored, tasks.recomputed) == ("1 of 2", f"missing: {task}")
     with pytest.raises(CommandError, match="differ from what follows"):
         call_command("verify", run.pk, stdout=(out := StringIO()))
     assert "the run: number of trajectories\n    stored      1 exist" in out.getvalue()
-    assert f"recomputed  2 were created; missing: {task}" in out.getvalue()
+    assert f"recomputed  missing: {task}" in out.getvalue()
 
 
 def test_a_further_attempt_is_counted(run: Run) -> None:
@@ -258,29 +258,31 @@ def test_a_further_attempt_is_counted(run: Run) -> None:
     play(run)
     assert not verify_run(run=Run.objects.get(pk=run.pk)).of_run
     _delete(run.trajectories.get(attempt=1))
-    (difference,) = verify_run(run=Run.objects.get(pk=run.pk)).of_run
+    number, attempts = verify_run(run=Run.objects.get(pk=run.pk)).of_run
     # No task is without a trajectory, so none can be named.
-    assert (difference.stored, difference.recomputed) == ("1 exist", "2 were created")
+    assert (number.stored, number.recomputed) == ("1 exist", "2 were created")
+    assert attempts.where.startswith("attempts at ")
+    assert (attempts.stored, attempts.recomputed) == ("2", "1 to 2")
 
 
 RELABELLED: dict[str, tuple[Callable[[Run], Any], str, str, str]] = {
     "another script": (
         lambda run: _relabel(run, "agent", policy="forgetful"),
         "roles of the run, agent",
-        "scripted forgetful 2",
-        "scripted explorer 2",
+        "scripted forgetful 3",
+        "scripted explorer 3",
     ),
     "another version": (
         lambda run: _relabel(run, "agent", version="9"),
         "roles of the run, agent",
         "scripted explorer 9",
-        "scripted explorer 2",
+        "scripted explorer 3",
     ),
     "a script that never was": (
         lambda run: _relabel(run, "agent", policy="a-large-model"),
         "roles of the run, agent",
-        "scripted a-large-model 2",
-        "scripted explorer 2",
+        "scripted a-large-model 3",
+        "scripted explorer 3",
     ),
     "a person": (
         lambda run: _relabel(run, "rubric_judge", kind="human"),
@@ -292,7 +294,7 @@ RELABELLED: dict[str, tuple[Callable[[Run], Any], str, str, str]] = {
         lambda run: Run.objects.filter(pk=run.pk).update(roles={**run.roles, "agent": []}),
         "roles of the run, agent",
         "nobody",
-        "scripted explorer 2",
+        "scripted explorer 3",
     ),
 }
 
@@ -328,4 +330,4 @@ def test_the_page_shows_what_is_missing(run: Run, client: Any) -> None:
     assert view is not None and view.state == ("the run differs", "bad")
     client.force_login(make_user("reader", ["view_results"]))
     page = client.get(f"/runs/{run.pk}/verification/").content.decode()
-    assert "Differences in the run itself" in page and "1 were created; missing: " in page
+    assert "Differences in the run itself" in page and "missing: " in page
