@@ -169,9 +169,10 @@ def _delete_runs(runs: Sequence[int], progress: Progress) -> None:
 def delete_trajectories(runs: QuerySet[Run]) -> Iterator[int]:
     """Delete the trajectories of runs in portions; yield how many each portion had."""
     rows = Trajectory.objects.filter(run__in=runs.values("pk")).order_by("pk")
-    portion = PORTION
-    while ids := list(rows.values_list("pk", flat=True)[:portion]):
-        began = time.monotonic()
+    portion, last = PORTION, 0
+    # From where the last portion ended, because those before are gone and would be passed over.
+    while ids := list(rows.filter(pk__gt=last).values_list("pk", flat=True)[:portion]):
+        began, last = time.monotonic(), ids[-1]
         with transaction.atomic():
             # Re-judged trajectories go with those that they judge.
             here = Trajectory.objects.filter(Q(pk__in=ids) | Q(judged__in=ids))

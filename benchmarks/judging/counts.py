@@ -6,7 +6,7 @@ ends again.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import accumulate
@@ -26,8 +26,6 @@ KIND = "judge-counts"
 RETRY = timedelta(minutes=10)
 # At most this many trajectories are counted within a request, the smallest runs first.
 AT_ONCE = 2000
-# Runs that are counted by the same queries.
-TOGETHER = 20
 _S = Exchange.State
 _ENDED = (Run.Status.DONE, Run.Status.ATTENTION, Run.Status.CANCELLED)
 
@@ -99,9 +97,8 @@ def judge_counts(seen: Visibility = EVERYTHING) -> CallCounts:
         pk for (pk, _), n in zip(rest, accumulate(n for _, n in rest), strict=True) if n <= AT_ONCE
     ]
     found.missing = len(rest) - len(within)
-    for part in _parts(within):
-        for counts in _count(part, seen).values():
-            found.add(counts.pack())
+    for counts in _count(within, seen).values():
+        found.add(counts.pack())
     return found
 
 
@@ -111,11 +108,6 @@ def score_totals(runs: Collection[int]) -> dict[int, int]:
     rest = [run for run in runs if run not in found]
     found |= {run: counts.pack() for run, counts in _count(rest, scores_only=True).items()}
     return {run: sum(n for *_, n in packed["scores"]) for run, packed in found.items()}
-
-
-def _parts(runs: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(runs), TOGETHER):
-        yield runs[start : start + TOGETHER]
 
 
 def _stored() -> QuerySet[JudgeCounts]:
@@ -190,18 +182,15 @@ def count_ended_runs(job: Job, progress: Progress) -> None:
     """Count every run that has ended and is not counted; repeated, it goes on where it was."""
     # Read before the rows are: a run that ends again meanwhile is found uncounted again.
     versions = dict(_uncounted().order_by("pk").values_list("pk", "data_version"))
-    done = 0
-    progress.report(done=done, total=len(versions))
-    for runs in _parts(list(versions)):
-        rows = [
-            JudgeCounts(run_id=run, version=versions[run], counts=counts.pack())
-            for run, counts in _count(runs).items()
-        ]
+    # One by one: for some large runs together PostgreSQL would read the calls of all runs.
+    for done, (run, version) in enumerate(versions.items()):
+        progress.report(done=done, total=len(versions))
+        packed = _count([run])[run].pack()
+        row = JudgeCounts(run_id=run, version=version, counts=packed)
         JudgeCounts.objects.bulk_create(
-            rows,
+            [row],
             update_conflicts=True,
             unique_fields=["run"],
             update_fields=["version", "counts"],
         )
-        done += len(runs)
-        progress.report(done=done)
+    progress.report(done=len(versions), total=len(versions))
