@@ -18,7 +18,10 @@ from benchmarks.core.ports.importer import Importer, ImportOption, TaskFile, Tas
 from benchmarks.core.problems import FileRefused, Problems, Unquoted
 from benchmarks.core.types import Json, Task
 from benchmarks.formats.source import File, read_line
-from benchmarks.systems.acpbench_hard.paper_prompt import (
+from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
+from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
+from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
+from benchmarks.systems.acpbench_hard.prompts.task_files import (
     FORMS,
     GENERATIVE,
     SHARED,
@@ -26,9 +29,6 @@ from benchmarks.systems.acpbench_hard.paper_prompt import (
     is_task_file,
     read_task_files,
 )
-from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
-from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
-from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
 from benchmarks.systems.acpbench_hard.questions import PlanningQuestion, find_files, read_questions
 from benchmarks.systems.acpbench_hard.tasks import BOOL, KINDS, MCQ, TASKS, is_choice
 

@@ -15,7 +15,6 @@ from benchmarks.systems.acpbench_hard.labels import (
     UNDECIDED,
 )
 from benchmarks.systems.acpbench_hard.metrics import outcome_metrics
-from benchmarks.systems.acpbench_hard.paper_prompt import cut_at_stop, fill_prompt, prompt_of
 from benchmarks.systems.acpbench_hard.pddl.instance import instance_of
 from benchmarks.systems.acpbench_hard.prompts import (
     fill,
@@ -23,6 +22,7 @@ from benchmarks.systems.acpbench_hard.prompts import (
     load_examples,
     load_forms,
 )
+from benchmarks.systems.acpbench_hard.prompts.task_files import cut_at_stop, fill_prompt, prompt_of
 from benchmarks.systems.acpbench_hard.settings import NL, PAPER, PDDL
 from benchmarks.systems.acpbench_hard.tasks import is_choice
 from benchmarks.systems.acpbench_hard.verdicts import EMPTY

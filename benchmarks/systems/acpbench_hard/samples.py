@@ -16,8 +16,8 @@ from benchmarks.core.types import Json, Task
 from benchmarks.systems.acpbench_hard.dataset import row_of, task_file, task_of
 from benchmarks.systems.acpbench_hard.generation.files import load_source
 from benchmarks.systems.acpbench_hard.generation.new_questions import Source, make_questions
-from benchmarks.systems.acpbench_hard.paper_prompt import BEFORE_ANSWER, BETWEEN, SHARED
 from benchmarks.systems.acpbench_hard.prompts import load_examples
+from benchmarks.systems.acpbench_hard.prompts.task_files import BEFORE_ANSWER, BETWEEN, SHARED
 from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.scripted import DEMO_AGENTS
 from benchmarks.systems.acpbench_hard.settings import BOTH, NL, PDDL

@@ -16,8 +16,8 @@ from benchmarks.systems.acpbench_hard.display import DISPLAYS
 from benchmarks.systems.acpbench_hard.faults import FAULTS
 from benchmarks.systems.acpbench_hard.generation.files import generate_acpbench
 from benchmarks.systems.acpbench_hard.labels import LABELS
-from benchmarks.systems.acpbench_hard.paper_prompt import check_published_prompt
 from benchmarks.systems.acpbench_hard.people import PEOPLE
+from benchmarks.systems.acpbench_hard.prompts.task_files import check_published_prompt
 from benchmarks.systems.acpbench_hard.published import COMPARABILITY, PAPER, PRESETS, PUBLISHED
 from benchmarks.systems.acpbench_hard.scripted import POLICIES
 from benchmarks.systems.acpbench_hard.settings import SETTINGS

@@ -17,7 +17,7 @@ from benchmarks.core.types import Task
 from benchmarks.systems.acpbench_hard import people
 from benchmarks.systems.acpbench_hard.corrected_reading import read_choice
 from benchmarks.systems.acpbench_hard.dataset import IMPORTER, question_of, row_of
-from benchmarks.systems.acpbench_hard.paper_prompt import SHARED
+from benchmarks.systems.acpbench_hard.prompts.task_files import SHARED
 from benchmarks.systems.acpbench_hard.scoring.choices import NO_REFERENCE
 from benchmarks.systems.acpbench_hard.scripted import POLICIES
 from benchmarks.systems.acpbench_hard.system import SYSTEM

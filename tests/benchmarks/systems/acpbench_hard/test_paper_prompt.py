@@ -16,7 +16,7 @@ from benchmarks.models import Agent
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.acpbench_hard.dataset import IMPORTER, row_of
-from benchmarks.systems.acpbench_hard.paper_prompt import SHARED
+from benchmarks.systems.acpbench_hard.prompts.task_files import SHARED
 from benchmarks.systems.acpbench_hard.system import SYSTEM
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 from tests.benchmarks.systems.acpbench_hard.test_episode import FIRST, play
