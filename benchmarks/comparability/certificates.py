@@ -26,6 +26,7 @@ from benchmarks.core.ports.comparability import (
 from benchmarks.core.ports.results import Tone
 from benchmarks.core.registry import find_system
 from benchmarks.models import AnswererVersion, Dataset, Endpoint, Run, Task, Trajectory
+from benchmarks.validity.selectors import current_certificate
 
 WORST_FIRST: tuple[ComparisonVerdict, ...] = ("different", "unknown", "same")
 # The aspects in which a dataset without a run can be compared.
@@ -165,7 +166,12 @@ def certificates_of(
         Certificate(
             one.paper,
             shown,
-            _merged([(run.label, compare_run(one, known[run.pk])) for run in runs]),
+            _merged(
+                [
+                    (run.label, _with_left_out(dataset, run, compare_run(one, known[run.pk])))
+                    for run in runs
+                ]
+            ),
         )
         for one, shown in stated
     )
@@ -190,6 +196,24 @@ def _settings(
 
 def _of_dataset(rows: Sequence[ComparedAspect]) -> tuple[ComparedAspect, ...]:
     return tuple(row for row in rows if row.aspect in OF_DATASET)
+
+
+def _with_left_out(
+    dataset: Dataset, run: ComparedRun, rows: tuple[ComparedAspect, ...]
+) -> tuple[ComparedAspect, ...]:
+    """Return the aspects; a split is another one where tasks of it are left out of the scores."""
+    split = next(row for row in rows if row.aspect == "split")
+    if split.verdict != "same":
+        return rows
+    validity = current_certificate(dataset)
+    left_out = len(validity.unusable_tasks(run.level)) if validity is not None else 0
+    if not left_out:
+        return rows
+    here = (
+        f"{split.here}, {left_out:,} left out by default: their own reference does not solve them"
+    )
+    changed = ComparedAspect(split.aspect, "different", split.published, here)
+    return tuple(changed if row is split else row for row in rows)
 
 
 def _merged(

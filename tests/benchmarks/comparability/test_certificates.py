@@ -1,8 +1,11 @@
 """Certificates of comparability of stored runs, of datasets, and of several runs at once."""
 
+from types import SimpleNamespace
+
 import pytest
 from django.test import Client
 
+from benchmarks.comparability import certificates
 from benchmarks.comparability.certificates import (
     Certificate,
     ComparedRun,
@@ -79,6 +82,17 @@ def test_a_run_in_the_setting_of_the_paper_and_one_that_is_not() -> None:
     row = next(row for row in found.rows if row.aspect == "prompt")
     assert row.here == "own wording, version 1; context nl"
     assert "Different: prompt (own wording, version 1; context nl; paper: " in found.text
+
+
+def test_tasks_that_are_left_out_of_scores_make_another_split(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = make_run(make_dataset("acpbench_hard", "test", 1040), {})
+    validity = SimpleNamespace(unusable_tasks=lambda level: frozenset({1, 2}))
+    monkeypatch.setattr(certificates, "current_certificate", lambda dataset: validity)
+    row = next(row for row in run_certificates(run)[0].rows if row.aspect == "split")
+    assert row.verdict == "different"
+    assert "1,040 tasks: 1,040 test, 2 left out by default" in row.here
 
 
 def test_splits_of_alfred_have_settings_of_their_own() -> None:
