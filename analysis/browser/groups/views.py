@@ -1,5 +1,7 @@
 """The page that groups a list's failures by their words, with its figures and tables."""
 
+from typing import TYPE_CHECKING
+
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -23,9 +25,13 @@ from analysis.filters import with_query
 from analysis.pages.responses import answer_figure, answer_table, poll_deferred
 from analysis.reports.content import Report
 from analysis.reports.deferred_reports import DeferredReport, ReportRequest, find_deferred
+from analysis.trajectory_index.services import index_job
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.responses import wants_fragment
+
+if TYPE_CHECKING:
+    from analysis.trajectory_index.listing import Listing
 
 WORDS = "Reading and grouping the texts takes some seconds, so it is done in the background."
 
@@ -34,11 +40,13 @@ WORDS = "Reading and grouping the texts takes some seconds, so it is done in the
 @signed_in
 def trajectory_groups(request: HttpRequest) -> HttpResponseBase:
     """Show one sentence, each group with its words, models and typical turns."""
-    asked, chosen, wanted, chips = _open(request)
+    asked, chosen, wanted, found = _open(request)
     context = {
         "asked": asked,
         "chosen": chosen,
-        "chips": chips,
+        "chips": found.query.chips,
+        "state": found.state,
+        "job": index_job() if found.state.unread else None,
         "list_url": with_query(reverse("analysis:trajectory_list"), asked.query),
         "plain_url": reverse("analysis:trajectory_groups"),
         "kept": list(QueryDict(asked.query).lists()),
@@ -91,8 +99,8 @@ def trajectory_groups_table(request: HttpRequest, part: str) -> HttpResponseBase
 
 def _open(
     request: HttpRequest,
-) -> tuple[GroupOptions, GroupedTrajectories, ReportRequest, list[tuple[str, str, str]]]:
-    """Authorise, then find what the address is about, and what narrows its list, in words."""
+) -> tuple[GroupOptions, GroupedTrajectories, ReportRequest, "Listing"]:
+    """Authorise, then find what the address is about, and its list."""
     # Arrays are slow to import: not when the server starts.
     from analysis.trajectory_index.listing import listing
 
@@ -100,7 +108,7 @@ def _open(
     asked = read_group_options(request.GET)
     found = listing(QueryDict(asked.query), visibility(request))
     chosen = choose(found, asked)
-    return asked, chosen, wanted_groups(asked, chosen), found.query.chips
+    return asked, chosen, wanted_groups(asked, chosen), found
 
 
 def _ready_report(wanted: ReportRequest) -> Report:

@@ -18,6 +18,8 @@ from analysis.browser.groups.failure_groups import (
 )
 from analysis.browser.groups.similar import kept_group
 from analysis.frames.failure_texts import FEEDBACK, PLAN, end_texts
+from analysis.models import RunFacts
+from analysis.trajectory_index import table as index_table
 from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Run, Trajectory
 from benchmarks.visibility import EVERYTHING, Visibility
@@ -273,3 +275,14 @@ def test_texts_are_feedback_and_the_last_plan() -> None:
     ]
     assert [t.text for t in end_texts(ids, FEEDBACK)] == [WATER]
     assert [t.text for t in end_texts(ids, PLAN)] == ["Mend it."]
+
+
+def test_the_page_says_what_its_list_has_not_read_yet(
+    reader: Client, two_kinds: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "have not been read" not in reader.get(PAGE).content.decode()
+    index_table._known.clear()
+    RunFacts.objects.all().delete()
+    monkeypatch.setattr(index_table, "AT_ONCE", 0)
+    page = reader.get(PAGE).content.decode()
+    assert re.search(r"(\d+) of \1 trajectories have not been read", page)
