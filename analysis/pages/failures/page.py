@@ -27,16 +27,18 @@ from analysis.pages.failures.rows import (
     ENDING,
     FAULT,
     AgentSummary,
+    CaseRow,
     Fact,
     FactRow,
     FailureData,
     FailureResult,
     add_facts,
+    case_rows,
     compute,
     known_facts,
 )
 from analysis.pages.links import Link
-from analysis.reports import run_marks
+from analysis.reports import addresses, run_marks
 from analysis.reports.content import (
     Cell,
     Column,
@@ -44,7 +46,9 @@ from analysis.reports.content import (
     number_column,
     points_cell,
     text_cell,
+    text_column,
 )
+from analysis.reports.formatting import plural
 from analysis.trajectory_index.source_rows import NEARLY, pass_threshold
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import find_system
@@ -119,6 +123,7 @@ def load(selection: Selection) -> FailureData | NothingToShow:
         scores,
         system.faults.answer,
         selection.filters.profile,
+        system.faults.cases,
     )
 
 
@@ -270,6 +275,24 @@ def summary_columns(result: FailureResult) -> Sequence[ColumnOf[AgentSummary]]:
     )
 
 
+def case_columns(result: FailureResult) -> Sequence[ColumnOf[CaseRow]]:
+    """Give each case of the paper an example and the number of failures like it."""
+
+    def example(row: CaseRow) -> Cell:
+        if row.example is None:
+            return Cell(data=(None,), reason="no failure of this kind here")
+        url = addresses.address("analysis:trajectory", trajectory_id=row.example)
+        turns = plural(result.data.lengths[row.example], "turn")
+        return text_cell(f"Trajectory {row.example}", url=url, sub=f"{row.agent}, {turns}")
+
+    return (
+        text_of("In the paper", lambda row: row.case.source, "source"),
+        text_of("Kind of failure", lambda row: row.case.title, "case"),
+        ColumnOf(text_column("Example here", "example"), example),
+        count_of("Failures", lambda row: len(row.ids)),
+    )
+
+
 def _no_cause(failures: int) -> str:
     if failures > 1:
         return "no ending is shared by half of them"
@@ -319,6 +342,13 @@ CONTENT = DeclaredPage(
             rows=lambda result: result.agents,
             columns=summary_columns,
             link=lambda one: of_run(one.run),
+        ),
+        TableOf(
+            "cases",
+            "Cases as in the paper",
+            rows=case_rows,
+            columns=case_columns,
+            link=lambda row: _named(row.ids),
         ),
     ),
 )

@@ -21,7 +21,7 @@ from analysis.stats.descriptive.means import MeanTable
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.failure_causes import Cause, FailedTrajectory, structured_cause
 from analysis.stats.results import Estimate
-from benchmarks.core.ports.faults import RETURNED, Faults
+from benchmarks.core.ports.faults import RETURNED, Case, Faults
 from benchmarks.core.ports.labels import Labels, Measure
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ class FailureData:
     scores: Mapping[tuple[int, str], float]
     answer: str
     wanted: str = ""
+    cases: tuple[Case, ...] = ()
 
     @cached_property
     def failures(self) -> "DataFrame":
@@ -234,6 +235,19 @@ class FailureResult:
 
 
 @dataclass(frozen=True)
+class CaseRow:
+    """A case of a paper, with the failures of all agents here that are of its kind, by id.
+
+    ``example`` is the shortest of them, the first of several; None where there is none.
+    """
+
+    case: Case
+    ids: tuple[int, ...]
+    example: int | None
+    agent: str
+
+
+@dataclass(frozen=True)
 class TellingTurn:
     """A turn to read, with the reason why it was chosen."""
 
@@ -360,6 +374,23 @@ def _rows(data: FailureData, run: ChosenRun) -> tuple[FactRow, ...]:
         )
     rows.sort(key=lambda row: (not row.clear, -row.excess, -(row.mine.value or 0), row.fact.title))
     return tuple(rows)
+
+
+def case_rows(result: FailureResult) -> list[CaseRow]:
+    """Return the cases of the paper with an example of each among the failures of all agents."""
+    data, rows = result.data, []
+    labels = {run.pk: run.label for run in data.runs}
+    agents = dict(zip(data.failures["trajectory"], data.failures["run"].map(labels), strict=True))
+    endings = dict(zip(data.failures["trajectory"], data.failures["termination"], strict=True))
+    for case in data.cases:
+        ids = tuple(
+            int(pk)
+            for pk in sorted(agents)
+            if case.fault in data.faults[pk].turns and case.ending in ("", endings[pk])
+        )
+        example = min(ids, key=lambda pk: (data.lengths[pk], pk), default=None)
+        rows.append(CaseRow(case, ids, example, agents[example] if example else ""))
+    return rows
 
 
 def _first(data: FailureData, fact: Fact, ids: Sequence[int]) -> float | None:

@@ -21,6 +21,19 @@ class Fault:
     help: str = ""
 
 
+@dataclass(frozen=True)
+class Case:
+    """A kind of failure of which a paper prints examples, by fault and, if it matters, ending.
+
+    ``source`` is where they stand: "Figure 11".
+    """
+
+    source: str
+    title: str
+    fault: str
+    ending: str = ""
+
+
 def _none(_: Json) -> Iterable[str]:
     return ()
 
@@ -34,6 +47,7 @@ class Faults:
     ``in_turn`` returns the faults of a turn from those parts of its payload that ``turn_parts``
     name (None where a turn lacks one), ``at_end`` those of a whole trajectory from
     ``outcome_parts`` of its outcome's payload. ``answer`` names what the agent writes in a turn.
+    ``cases`` are the failures that the system's paper shows.
     """
 
     kinds: Mapping[str, Fault] = field(default_factory=dict)
@@ -44,6 +58,7 @@ class Faults:
     outcome_parts: tuple[str, ...] = ()
     at_end: Callable[[Json], Iterable[str]] = _none
     answer: str = "plan"
+    cases: tuple[Case, ...] = ()
 
     @property
     def repeats(self) -> dict[str, Fault]:

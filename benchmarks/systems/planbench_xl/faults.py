@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from benchmarks.core.ports.faults import Fault, Faults
+from benchmarks.core.ports.faults import Case, Fault, Faults
 from benchmarks.core.types import Json
 from benchmarks.systems.planbench_xl.labels import CATEGORIES
 
@@ -24,6 +24,15 @@ _DOES: Mapping[str, str] = {
     "unresolved_execution": "run out of steps on the way",
     "misreported_answer": "find the answer and do not report it",
 }
+
+_CASES = (
+    Case("Figure 11", "Irrecoverable drift, with an answer", "irrecoverable_drift", "answered"),
+    Case("Figure 12", "Irrecoverable drift, out of steps", "irrecoverable_drift", "max_steps"),
+    Case("Figures 13 and 17", "Noisy response adopted", "noisy_response_adopted"),
+    Case("Figures 14 and 18", "Format error", "format_error"),
+    Case("Figure 15", "Premature answering", "premature_answering"),
+    Case("Figure 16", "Unresolved execution", "unresolved_execution"),
+)
 
 
 def _in_turn(parts: Json) -> Iterable[str]:
@@ -61,4 +70,5 @@ FAULTS = Faults(
     outcome_parts=("failure_category",),
     at_end=_at_end,
     answer="reply",
+    cases=_CASES,
 )

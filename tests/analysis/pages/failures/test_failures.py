@@ -273,3 +273,45 @@ def test_an_agent_whose_results_are_undefined_is_not_said_to_fail() -> None:
     assert report(dataset).sentence.startswith(
         "Nobody knows whether Unjudged fails: accuracy is undefined for all of its trajectories "
     )
+
+
+def test_each_case_of_the_paper_leads_to_the_shortest_failure_of_its_kind() -> None:
+    dataset = make_dataset(tasks=5)
+    assert report(dataset).table("cases") is None
+    Dataset.objects.filter(pk=dataset.pk).update(system="planbench_xl")
+    one, other = make_run(dataset, "clumsy"), make_run(dataset, "gullible")
+    drift, short, early = "irrecoverable_drift", ["a"], ["a", "b"]
+    played = [
+        (one, 1, "answered", drift, early), (other, 2, "answered", drift, short),
+        (other, 3, "answered", drift, short), (one, 3, "max_steps", drift, early),
+        (one, 4, "label_errors", "format_error", early),
+    ]  # fmt: skip
+    made = []
+    for run, task, ending, category, texts in played:
+        found = make_trajectory(run, task, termination=ending, accurate=0.0, texts=texts)
+        Trajectory.objects.filter(pk=found.pk).update(payload={"failure_category": category})
+        made.append(found.pk)
+    make_trajectory(one, 5, termination="answered", accurate=1.0, texts=short)
+    table = report(dataset, "clumsy").table("cases")
+    rows = lines(table)
+    assert table is not None and "shortest failure of any agent" in table.note
+    examples = {source: (row["example"], row["failures"]) for source, row in rows.items()}
+    assert examples == {
+        "Figure 11": (f"Trajectory {made[1]}", 3),
+        "Figure 12": (f"Trajectory {made[3]}", 1),
+        "Figures 13 and 17": (None, 0),
+        "Figures 14 and 18": (f"Trajectory {made[4]}", 1),
+        "Figure 15": (None, 0),
+        "Figure 16": (None, 0),
+    }
+    first, _, third, *_ = table.rows
+    assert first[2].url == f"/trajectories/{made[1]}/" and "Gullible, 1 turn" in first[2].sub
+    assert first[3].url.endswith("ids=" + "%2C".join(map(str, made[:3])))
+    assert third[2].reason == "no failure of this kind here" and not third[3].url
+
+
+def test_the_cases_of_a_paper_name_faults_and_endings_of_their_system() -> None:
+    system = get_system("planbench_xl")
+    for case in system.faults.cases:
+        assert case.fault in system.faults.kinds
+        assert case.ending in ("", *system.labels.endings)
