@@ -421,9 +421,10 @@ def test_an_agent_that_an_open_run_names_is_listed_with_that_run_alone(world: Wo
 def test_it_costs_one_query_a_request(world: World, django_assert_max_num_queries: Any) -> None:
     calm = make_person("calm", "view_results")
     enter(calm).get("/trajectories/")  # what the list knows is read once, for all
-    # What is closed, who took over in sessions (twice), and what is left of a further study.
+    # What is closed, who took over in sessions (twice), and what is left of a further study; the
+    # list of runs names those that were detached.
     for user, more in ((calm, 0), (world.ann, 4)):
         client = enter(user)
-        for path, most in (("/runs/", 13), ("/trajectories/", 24)):
+        for path, most in (("/runs/", 14), ("/trajectories/", 24)):
             with django_assert_max_num_queries(most + more):
                 client.get(path)
