@@ -133,7 +133,7 @@ def example_steps(
         )  # fmt: skip
         # The legend has no agent's colour.
         traces.append({"type": "scatter", "mode": "markers", "x": [None], "y": [None],
-                       "name": title, "legendgroup": title,
+                       "name": title, "legendgroup": title, "hoverinfo": "skip",
                        "marker": {"symbol": symbol, "size": 9, "color": INK}})  # fmt: skip
     return make_figure(
         traces,

@@ -19,10 +19,12 @@ from analysis.pages.catalogue import PAGES, select
 from analysis.reports.content import Cell, Column, FigureSpec, Table
 from annotation.models import Study
 from benchmarks.datasets.files import save_task_file
+from benchmarks.demo import save_demo_dataset
 from benchmarks.models import Agent, Dataset, Run, Task
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.acpbench_hard.samples import sample_file
+from benchmarks.systems.adapt.demo import DEMO as ADAPT_DEMO
 from tests.analysis.human_rows import (
     make_filter_check,
     make_people,
@@ -198,6 +200,8 @@ def test_page_figures_and_tables(reader: Client, study: Study, subtests: pytest.
                 make_refined(Dataset.objects.get(name="Tests"))
             if name == "breakdown":
                 make_questions()
+            if name == "asking":
+                make_breakfasts()
             check_page(reader, name)
 
 
@@ -211,6 +215,18 @@ def make_questions() -> None:
     tasks = [task.id for task in chosen[:2] + chosen[-2:]]
     for run in start_runs(dataset=dataset, agents=agents, tasks=tasks):
         play(run)
+
+
+def make_breakfasts() -> None:
+    """Two methods of asking, each at two meals."""
+    dataset = save_demo_dataset("adapt", ADAPT_DEMO[1])
+    ensure_scripted_agents()
+    cook = [Agent.objects.get(system="adapt", policy="cook")]
+    tasks = ["persona_02-cereal", "persona_10-tea_eggs"]
+    for method in ("never_ask", "baseline"):
+        settings = {"method": method, "fold": "0"}
+        for run in start_runs(dataset=dataset, agents=cook, tasks=tasks, settings=settings):
+            play(run)
 
 
 def make_refined(dataset: Dataset) -> None:
@@ -230,7 +246,8 @@ def check_page(reader: Client, name: str) -> None:
     page = response.content.decode()
     assert report.empty is None and len(report.figures) <= 1
     assert report.waits or len(report.tables) == 1
-    assert f'<p class="lede">{report.sentence[:20]}' in page.replace("&#x27;", "'")
+    plain = page.replace("&#x27;", "'").replace("\xa0", " ")
+    assert f'<p class="lede">{report.sentence[:20]}' in plain
     for figure, url in (*shown["figures"], *shown.get("details_figures", ())):
         assert f'data-src="{url.replace("&", "&amp;")}"' in page
         answer = reader.get(url)
