@@ -228,9 +228,12 @@ def make_file(params: Params, seen: Visibility) -> tuple[str, Callable[[], Any]]
     asker = seen.user
     assert asker is not None
     wanted = _plan(JobRequest(params["path"], params["server"], asker))
-    if not isinstance(wanted, DeferredFile):
+    if isinstance(wanted, DeferredFile):
+        return params["key"], lambda: _stored(wanted.write)
+    if not isinstance(wanted, HttpResponse) or "Content-Disposition" not in wanted.headers:
         raise CoreError("This file cannot be written any more. Reload the page that leads to it.")
-    return params["key"], lambda: _stored(wanted.write)
+    # Its report was stored since the file was asked for, so the view has the file at once.
+    return params["key"], lambda: _stored(lambda: wanted)
 
 
 def _stored(write: Callable[[], HttpResponse]) -> StoredFile:

@@ -94,6 +94,15 @@ def test_what_the_page_has_computed_needs_no_job(run: Run, rita: User) -> None:
     assert not Job.objects.exists()
 
 
+def test_a_report_that_was_stored_meanwhile_is_the_file(run: Run, rita: User) -> None:
+    client = signed_in(rita)
+    assert client.get(csv_of(run)).status_code == 202
+    client.get(reverse("analysis:leaderboard", query={"dataset": run.dataset_id}))
+    perform(job_id=Job.objects.get(kind=KIND).pk, owner="tests")
+    assert Job.objects.get(kind=KIND).status == S.DONE
+    assert client.get(csv_of(run)).content.startswith(b"agent,kind,run")
+
+
 def test_a_person_has_a_bounded_number_of_files_under_way(run: Run, rita: User) -> None:
     for number in range(MOST_WAITING):
         Job.objects.create(kind=KIND, title=f"file {number}", created_by=rita)
