@@ -147,9 +147,8 @@ def draw_curves(result: BreakdownResult, _: UrlOf) -> Figure | None:
     """Draw the first measure over counts, a curve for each value of another grouping."""
     if not result.curves or not result.measure.in_percent:
         return None
-    return number_lines(
-        result.curves, result.data.grouping.title, result.measure.title, about="at "
-    )
+    across = result.data.grouping.axis or result.data.grouping.title
+    return number_lines(result.curves, across, result.measure.title, about="at ")
 
 
 def _agent(row: BreakdownRow) -> Cell:

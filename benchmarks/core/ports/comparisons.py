@@ -91,7 +91,7 @@ class Grouping:
     under ``key`` where that is given. A name such as ``task+domain`` crosses two of them.
     ``cautions`` are remarks on figures of single values. Where values are ``counts``, pages put
     neighbouring ones together until each kind has enough tasks, and draw a curve over them for each
-    value of another grouping, ``curves_by``.
+    value of another grouping, ``curves_by``; ``axis`` names them in little room.
     """
 
     title: str
@@ -100,6 +100,7 @@ class Grouping:
     cautions: Mapping[str, str] = field(default_factory=dict)
     counts: bool = False
     curves_by: str = ""
+    axis: str = ""
 
     def caution(self, title: str) -> str:
         """Return the remark on the value with a title; empty where there is none."""

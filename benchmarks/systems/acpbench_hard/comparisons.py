@@ -97,7 +97,10 @@ GROUPS = {
     "domain": Grouping("Domain"),
     "task+domain": Grouping("Task and domain", _TASKS),
     "distance": Grouping(
-        "Next action, by length of a shortest plan", counts=True, curves_by="domain"
+        "Next action, by length of a shortest plan",
+        counts=True,
+        curves_by="domain",
+        axis="distance to the goal",
     ),
 }
 

@@ -139,12 +139,15 @@ _TABLES = (
     ReportPart("compare-models", "compare-models"),
     ReportPart("breakdown", "breakdown-task", {"by": "task"}),
     ReportPart("breakdown", "breakdown-domain", {"by": "domain"}),
+    ReportPart("breakdown", "breakdown-task-and-domain", {"by": "task+domain"}),
+    ReportPart("breakdown", "breakdown-distance", {"by": "distance"}),
 )
 PRESETS = (
     PaperPreset(
-        "acp-main-table", "Accuracy by task", "Tables 1, 2, 7 and 8: accuracy by task and domain",
+        "acp-main-table", "Accuracy by task",
+        "Tables 1, 2, 5, 7 and 8, Figures 1, 3, 5 and 9 to 11: accuracy by task and domain",
         "The accuracy of each agent on each of the eight tasks, beside the paper's models; which "
-        "differences are real; accuracy by domain.",
+        "differences are real; accuracy by domain; of the next action by distance to the goal.",
         _TABLES,
         ("Tables 1, 2, 5, 7 and 8",),
         PAPER,

@@ -19,6 +19,7 @@ from benchmarks.models import Agent, Dataset, Experiment, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.reserved import make_shared_run, reserve_trajectory
 from benchmarks.runs.services import start_runs
+from benchmarks.systems.acpbench_hard.published import PRESETS
 from benchmarks.systems.acpbench_hard.samples import sample_file
 from tests.analysis.page_reports import report_of
 from tests.benchmarks.systems.acpbench_hard.test_choices import repository
@@ -140,6 +141,10 @@ def test_another_grouping_and_crossed_ones(questions: Dataset) -> None:
     (curves,) = [figure for figure in found.figures if figure.name == "curves"]
     drawn = [trace for trace in json.loads(curves.json)["data"] if trace.get("name")]
     assert drawn and all(len(trace["x"]) == len(trace["y"]) for trace in drawn)
+    # The title of each small panel is short, and the preset of the main table draws the figure.
+    assert "distance to the goal" in curves.json and "shortest plan" not in curves.json
+    (preset,) = (one for one in PRESETS if one.name == "acp-main-table")
+    assert {"distance", "task+domain"} <= {part.filters.get("by") for part in preset.parts}
     crossed = lines(report(questions, by="task+domain").table("breakdown"))
     assert all(" · " in str(row["group"]) for row in crossed)
     wanted = Filters(dataset=str(questions.pk), by="colour")
