@@ -179,7 +179,10 @@ def test_the_command_says_where_it_is_and_stops_when_told():
         reply = post(found[0], body("You help.", "How do I dry a wet floor?"))
         assert reply["choices"][0]["message"]["content"].startswith("1. ")
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
+        try:
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
         rest = process.stdout.read()
     for name in MODELS:
         assert name in rest

@@ -169,6 +169,7 @@ def test_the_run_says_in_red_what_is_undefined_and_why(tab: Client, dataset: Dat
     assert "VPR is undefined" not in page
     metrics = {
         "trajectories": 20,
+        "status": {"done": 20},
         "metrics": {"accurate": {"value": 1.0, "n": 18, "excluded": {why: 2}}},
     }
     figures = run_figures("adaplanbench", metrics)
