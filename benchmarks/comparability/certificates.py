@@ -87,7 +87,7 @@ class Certificate:
     @property
     def text(self) -> str:
         """The certificate in one paragraph, for tables that leave the product."""
-        parts = [f"Compared with {self.title}: {self.line.replace(' ·', ',')}."]
+        parts = [f"Compared with the {self.title}: {self.line.replace(' ·', ',')}."]
         for name in VERDICTS:
             rows = [row for row in self.rows if row.verdict == name]
             if rows and name == "same":

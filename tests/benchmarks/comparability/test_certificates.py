@@ -153,4 +153,4 @@ def test_pages_of_run_and_dataset_show_it(client: Client) -> None:
     client.force_login(make_user("reader", ["view_results"]))
     for address in (f"/runs/{run.pk}/", f"/datasets/{run.dataset_id}/"):
         page = client.get(address).content.decode()
-        assert "Comparable with AdaPlanBench paper" in page and "Dataset digest" in page
+        assert "Comparable with the AdaPlanBench paper" in page and "Dataset digest" in page

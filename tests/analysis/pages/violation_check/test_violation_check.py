@@ -73,7 +73,7 @@ def test_sets_match_a_hand_computation(reader: User, study: Study, client: Clien
     # Two trajectories, one with 2 of 2 and one with 0 of 2: CR2 variance 1/4 with 1 df.
     assert (found["equal low"], found["equal high"]) == (0.001541, 0.998459)
     shown = by_page(client, reader, "sets")["All constraints"]
-    assert shown.pop("comparability").startswith("Compared with AdaPlanBench paper, appendix C.2")
+    assert shown.pop("comparability").startswith("Compared with the AdaPlanBench paper")
     assert {name: str(value) for name, value in found.items()} == shown
 
 
