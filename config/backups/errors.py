@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from django.core.management.base import CommandError
 from django.db import Error
 
-_STOP_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class BackupError(Exception):
@@ -18,7 +18,10 @@ class BackupError(Exception):
 
 @contextmanager
 def report_errors(outcome: str) -> Iterator[None]:
-    """Turn what can go wrong within the block into one line that ends with ``outcome``."""
+    """Turn what can go wrong within the block into one line that ends with ``outcome``.
+
+    Afterwards the process heeds signals as it did before, even where the block ignored them.
+    """
     before = {number: signal.signal(number, signal.default_int_handler) for number in _STOP_SIGNALS}
     try:
         yield
@@ -40,5 +43,5 @@ def report_errors(outcome: str) -> Iterator[None]:
 
 def ignore_interrupts() -> None:
     """Let the last step run to its end: from here on, stopping comes too late."""
-    for number in (signal.SIGINT, *_STOP_SIGNALS):
+    for number in _STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)

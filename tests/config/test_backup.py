@@ -38,7 +38,7 @@ from config.backups.archive import (
     write_archive,
 )
 from config.backups.check import check_backup
-from config.backups.errors import BackupError
+from config.backups.errors import BackupError, ignore_interrupts, report_errors
 from tests import databases
 from tests.config.backup_rows import everything, fill_every_table
 from tests.factories.benchmarks import DatasetFactory, ExchangeFactory, TrajectoryFactory
@@ -519,3 +519,12 @@ def test_a_random_part_of_a_backup_is_restored_and_again_with_its_seed(
     assert all(table.restored > 0 for table in sample.values() if table.rows)
     # Whoever repeats a check finds the seed in what it said.
     assert re.search(r"drawn with seed \d+: ", check(path))
+
+
+def test_after_a_restore_the_process_heeds_signals_as_before() -> None:
+    stops = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in stops]
+    with report_errors("Nothing was changed."):
+        ignore_interrupts()
+        assert {signal.getsignal(number) for number in stops} == {signal.SIG_IGN}
+    assert [signal.getsignal(number) for number in stops] == before

@@ -101,12 +101,6 @@ class AskingResult:
     asked: tuple[ExampleRow, ...]
 
     @property
-    def best(self) -> AskingRow | None:
-        """The row with the highest mean result among those that may ask."""
-        scored = [row for row in self.rows if row.values(self.asking.result)]
-        return max(scored, key=lambda row: fmean(row.values(self.asking.result)), default=None)
-
-    @property
     def sentence(self) -> str:
         """The result and the questions of each row, in order of the result."""
         scored = [row for row in self.rows if row.values(self.asking.result)]

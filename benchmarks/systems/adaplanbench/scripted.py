@@ -37,8 +37,8 @@ class Temperament:
     A lapse touches one remark in a turn, not each remark by itself: with eighty constraints an
     agent errs as often in a turn as with five, so that no level is lost before it begins. The
     chances belong to the agent and are the same for every task, level and condition. They were set
-    on seeds 101 and 102, which no preset and no demo run uses, so that accuracy lies between 10 and
-    70 % at every level of the full-size tasks.
+    on the full-size tasks with seeds 101 and 102, which no preset and no demo run uses, so that
+    agents spread: there accuracy lies between 5 and 65 % over agents and levels.
 
     ``forgets``: chance to lose a remark of an earlier turn. ``repeats``: chance to insist on the
     last plan. ``stops``: chance, after each plan that was objected to, to stop revising and to hand

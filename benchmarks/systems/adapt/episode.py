@@ -4,6 +4,7 @@ import random
 from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any
 
+from benchmarks.core.system import SCORER
 from benchmarks.core.types import Ask, Episode, Expect, Json, Message, Outcome, Reply, Task, Turn
 from benchmarks.systems.adapt.household.actions import (
     ASK,
@@ -97,7 +98,9 @@ class AdaptPlay:
         inventory = inventory_of(shared["household"])
         self.seed = rng.getrandbits(53)
         scene, added = draw_scene(inventory, str(self.seed), settings["ensure_feasible"])
-        self.world = World(inventory, scene, settings["require_seen"])
+        self.world = World(
+            inventory, scene, settings["require_seen"], finds_parts=settings.get(SCORER) == "1"
+        )
         self.preferences: tuple[Preference, ...] = preferences_of(shared, inventory, persona)
         self.rules = [p.rule for p in self.preferences]
         self.judge = Judge(self.world, goal_of(task.payload))

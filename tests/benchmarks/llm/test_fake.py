@@ -166,21 +166,11 @@ class TestServing:
 
 
 @pytest.mark.slow
-def heed_interrupts():
-    """Make the child stop at an interrupt even where the process that runs the tests ignores it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def test_the_command_says_where_it_is_and_stops_when_told():
     command = [sys.executable, "manage.py", "fake_endpoint", "--port", "0"]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-        preexec_fn=heed_interrupts,
+        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
         assert process.stdout is not None
         first = process.stdout.readline()

@@ -57,11 +57,22 @@ class ActionRefused(Exception):
 
 
 class World:
-    """One household. ``step`` counts actions; ``version`` changes whenever food or places do."""
+    """One household. ``step`` counts actions; ``version`` changes whenever food or places do.
 
-    def __init__(self, inventory: Inventory, present: Iterable[str], require_seen: bool = False):
+    ``finds_parts``: looking for one or two letters finds everything that has them in its name, as
+    it did for runs that are pinned to version 1 of the scorer.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        present: Iterable[str],
+        require_seen: bool = False,
+        finds_parts: bool = False,
+    ) -> None:
         self.inventory = inventory
         self.require_seen = require_seen
+        self.finds_parts = finds_parts
         self.step = self.version = 0
         self.nodes: dict[str, Node] = {}
         self.known: dict[str, None] = {}
@@ -387,7 +398,8 @@ class World:
             return f"You look for {action.x[:LONGEST_SHOWN]} and find nothing."
         names = list(dict.fromkeys(node.name for node in found))
         whole = any(words in _words_of(node) for node in found)
-        if len(words) < SHORTEST_PART and not whole and len(names) > 1:
+        short = len(words) < SHORTEST_PART and not self.finds_parts
+        if short and not whole and len(names) > 1:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             raise ActionRefused(
                 f"{words} is ambiguous: it is part of {', '.join(names[:3])}{more}. "

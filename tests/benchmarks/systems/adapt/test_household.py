@@ -271,3 +271,7 @@ def test_a_letter_that_many_names_have_is_ambiguous_and_shows_nothing():
     assert "more. Name what you look for." in refused.message
     assert world.known == known
     assert act(world, "Look for milk")[0].ok
+    # Runs of the first scorer were played before; they have to verify.
+    earlier = whole_world()
+    earlier.finds_parts = True
+    assert act(earlier, "Look for e")[0].ok
