@@ -220,7 +220,7 @@ def _counted(path: Path) -> dict[str, int]:
     try:
         for table, _, rows in _sections(path):
             counts[table] += sum(1 for _ in rows)
-    except (OSError, EOFError, ValueError, KeyError, zlib.error) as error:
+    except (gzip.BadGzipFile, EOFError, ValueError, KeyError, zlib.error) as error:
         reason = str(error) or "it ends early"
         raise BackupError(f"{path} is damaged or cut off: {reason}.") from None
     return dict(counts)

@@ -66,8 +66,10 @@ def read_seals(text: str) -> KeptSeals:
             for run, seal in seals.items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
         raise CommandError(
-            f"--sealed: expected a digest, or a file of verify --seal --json; {text!r}: {error}"
+            "--sealed: expected a digest (sha256: and 64 hexadecimal digits), or a file of "
+            f"verify --seal --json; {text!r} is neither: {reason}"
         ) from None
     if not by_run:
         raise CommandError(f"--sealed: {path} holds no seal")

@@ -224,3 +224,8 @@ def test_what_a_study_needs_stays(tmp_path: Path) -> None:
         manage("detach_runs", run.pk, "--folder", tmp_path, "--yes")
     assert not list(tmp_path.iterdir())
     assert Run.objects.get(pk=run.pk).removed_at is None
+
+
+def test_a_file_that_is_not_there_is_not_called_damaged(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"none\.gz: No such file or directory\. Nothing of "):
+        call_command("attach_runs", str(tmp_path / "none.gz"))

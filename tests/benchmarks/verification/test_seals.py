@@ -233,7 +233,10 @@ def test_seals_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
     broken.write_text("[" * 100_000)
     for wanted in ("none.json", str(broken)):
         code, text = verify(run.pk, sealed=wanted)
-        assert code == 1 and "--sealed: expected a digest, or a file" in text
+        assert (
+            code == 1
+            and "--sealed: expected a digest (sha256: and 64 hexadecimal digits), or a file" in text
+        )
     broken.write_text(json.dumps({"runs": []}))
     assert "holds no seal" in verify(run.pk, sealed=str(broken))[1]
     assert "a digest is of one run" in verify(all=True, sealed="0" * 64)[1]
