@@ -151,6 +151,9 @@ def is_refused(address: tuple[str, int]) -> bool:
         socket.create_connection(address, 60).close()
     except ConnectionRefusedError:
         return True
+    except ConnectionResetError:
+        # The kernel resets what it had queued at the instant the port was closed.
+        return False
     return False
 
 
