@@ -27,7 +27,7 @@ from benchmarks.models import (
     Task,
     Trajectory,
 )
-from benchmarks.roles.assignments import all_assignments
+from benchmarks.models.role_assignments import all_assignments
 
 M = TypeVar("M", bound=Model)
 

@@ -11,7 +11,7 @@ from django.db.models import Count
 
 from analysis.trajectory_index.columns import FORMAT
 from benchmarks.models import COUNTED, Run, Trajectory
-from benchmarks.roles.assignments import all_assignments
+from benchmarks.models.role_assignments import all_assignments
 from benchmarks.roles.selectors import is_local
 from benchmarks.visibility import EVERYTHING
 

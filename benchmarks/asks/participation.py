@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.asks.suggestion_selectors import suggestions_of
 from benchmarks.models import Exchange, Trajectory
-from benchmarks.roles.assignments import all_assignments
+from benchmarks.models.role_assignments import all_assignments
 from benchmarks.trajectories.exchanges import turn_steps
 
 

@@ -14,11 +14,10 @@ from django.db.models import Count, QuerySet
 
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.ports.people import Fields, FieldsRefused, Hint, ReplyForm
-from benchmarks.core.registry import find_system
+from benchmarks.core.registry import find_system, system_of
 from benchmarks.core.types import Message
 from benchmarks.mappers import core_messages
 from benchmarks.models import OpenAsk, Run, Trajectory
-from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories.selectors import STATES
 from benchmarks.visibility import EVERYTHING, Visibility
 

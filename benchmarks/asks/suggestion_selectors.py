@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.core.ports.labels import plain
-from benchmarks.core.registry import find_system
+from benchmarks.core.registry import find_system, system_of
 from benchmarks.endpoints.selectors import agent_title
 from benchmarks.models import Endpoint, Exchange, OpenAsk, Suggestion, Trajectory
-from benchmarks.roles.assignments import all_assignments
-from benchmarks.roles.selectors import LABELS, policy_title, system_of
+from benchmarks.models.role_assignments import all_assignments
+from benchmarks.roles.selectors import LABELS, policy_title
 from benchmarks.trajectories.exchanges import turn_steps
 
 _KINDS = {"scripted": "A script", "endpoint": "A language model"}

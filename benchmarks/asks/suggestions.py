@@ -31,7 +31,7 @@ from benchmarks.core.types import Ask, Expect, Task
 from benchmarks.endpoints.services import answerer_at
 from benchmarks.mappers import core_messages, core_task
 from benchmarks.models import Exchange, OpenAsk, Run, Suggestion, Trajectory
-from benchmarks.roles.assignments import RoleAssignment, suggesting_assignments
+from benchmarks.models.role_assignments import RoleAssignment, suggesting_assignments
 from benchmarks.roles.services import build_answerer
 from benchmarks.runs.calls import answerer_version, release_cost, reserve_cost
 

@@ -17,11 +17,11 @@ from benchmarks.core.candidates import (
     write_candidates,
 )
 from benchmarks.core.digests import canonical_json
+from benchmarks.core.errors import ExportRefused
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.problems import Problems, Unquoted
 from benchmarks.datasets.selectors import counted, kind_order
 from benchmarks.datasets.services import chunks
-from benchmarks.exports.services import ExportWouldOverwrite
 from benchmarks.locks import named_lock
 from benchmarks.models import Candidate, Dataset, Task
 from benchmarks.visibility import EVERYTHING, Visibility
@@ -142,7 +142,7 @@ def export_candidates(*, dataset: Dataset, path: Path) -> int:
     """
     tasks = tasks_with_candidates(dataset).only("external_id").order_by("pk")
     if not tasks.exists():
-        raise ExportWouldOverwrite(f"{dataset} has no candidate constraints")
+        raise ExportRefused(f"{dataset} has no candidate constraints")
     about = {
         "system": dataset.system, "dataset": dataset.name, "version": dataset.version,
         "source": dataset.source, "licence": dataset.licence, "checksum": dataset.checksum,
@@ -151,9 +151,9 @@ def export_candidates(*, dataset: Dataset, path: Path) -> int:
         with path.open("x", encoding="utf-8") as file:
             return write_candidates(_queries(tasks.iterator()), file, about)
     except FileExistsError:
-        raise ExportWouldOverwrite(f"{path.name} exists; name a new file") from None
+        raise ExportRefused(f"{path.name} exists; name a new file") from None
     except OSError as error:
-        raise ExportWouldOverwrite(f"{path.name} cannot be written: {error.strerror}") from None
+        raise ExportRefused(f"{path.name} cannot be written: {error.strerror}") from None
 
 
 def _queries(tasks: Iterable[Task]) -> Iterator[tuple[str, list[types.Candidate]]]:

@@ -36,6 +36,14 @@ class MadeElsewhere(UnknownName):
         )
 
 
+class ImportRefused(CoreError):
+    """Raised for an import that contradicts stored data; nothing was changed."""
+
+
+class ExportRefused(CoreError):
+    """Raised if there is nothing to export, or its file cannot be written or exists already."""
+
+
 class AnswererFailed(CoreError):
     """Infrastructure let an answerer down (endpoint gone, file missing). Never enters an episode.
 

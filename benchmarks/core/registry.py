@@ -43,6 +43,11 @@ def get_system(key: str) -> System:
     return _load(path)
 
 
+def system_of(key: str) -> System | None:
+    """Return the system that can be run under ``key``, or None if there is none (imports)."""
+    return get_system(key) if key in SYSTEMS else None
+
+
 def find_system(key: str) -> System:
     """Return the system under ``key`` for the ports that it fills.
 

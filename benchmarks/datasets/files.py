@@ -8,11 +8,10 @@ from typing import IO, Any
 from django.db.models import Prefetch
 
 from benchmarks.core import types
-from benchmarks.core.errors import CoreError
+from benchmarks.core.errors import CoreError, ExportRefused
 from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.datasets.services import CHUNK, SavedDataset, save_dataset
-from benchmarks.exports.services import ExportWouldOverwrite
 from benchmarks.mappers import core_profile
 from benchmarks.models import Dataset, Profile
 from benchmarks.runs.cautions import tasks_cautions
@@ -102,7 +101,7 @@ def export_published(*, dataset: Dataset, file: IO[str]) -> int:
     """
     importer = find_system(dataset.system).importer
     if importer is None or importer.write is None:
-        raise ExportWouldOverwrite(f"{dataset} has no published format to be written in")
+        raise ExportRefused(f"{dataset} has no published format to be written in")
     about = {
         "name": dataset.name, "version": dataset.version, "source": dataset.source,
         "licence": dataset.licence, "checksum": dataset.checksum,

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from benchmarks.core import types
 from benchmarks.core.digests import digest
-from benchmarks.core.errors import CoreError
+from benchmarks.core.errors import ImportRefused
 from benchmarks.locks import named_lock
 from benchmarks.models import Constraint, Dataset, Profile, SharedData, Task
 
@@ -15,10 +15,6 @@ CHUNK = 200
 
 R = TypeVar("R")
 TaskWithProfiles = tuple[types.Task, Sequence[types.Profile]]
-
-
-class ImportRefused(CoreError):
-    """Raised for an import that contradicts stored data; nothing was changed."""
 
 
 @dataclass(frozen=True)

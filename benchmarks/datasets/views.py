@@ -16,7 +16,7 @@ from benchmarks.construction.candidates import (
 )
 from benchmarks.construction.selectors import made_by, made_caution
 from benchmarks.core.errors import CoreError
-from benchmarks.core.registry import find_system
+from benchmarks.core.registry import find_system, system_of
 from benchmarks.datasets import selectors as datasets
 from benchmarks.datasets.files import writable_systems
 from benchmarks.datasets.forms import ImportForm
@@ -25,7 +25,6 @@ from benchmarks.imports.selectors import ImportView, dataset_jobs
 from benchmarks.imports.views import answer_progress, bounded_upload
 from benchmarks.models import Task
 from benchmarks.responses import own_template, wants_fragment
-from benchmarks.roles.selectors import system_of
 from benchmarks.runs.selectors import run_list, run_rows
 from benchmarks.validity.selectors import certificate_view
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from benchmarks.access import ENDPOINTS, OWN_ENDPOINTS, START, VIEW, allow, signed_in, visibility
-from benchmarks.core.registry import find_system
+from benchmarks.core.registry import find_system, system_of
 from benchmarks.datasets.selectors import usual_dataset
 from benchmarks.endpoints.administration import set_variables
 from benchmarks.endpoints.presets import PRESETS, EndpointPreset
@@ -19,7 +19,6 @@ from benchmarks.endpoints.selectors import endpoint_row
 from benchmarks.llm.hosts import check_host
 from benchmarks.llm.security import EndpointRefused, read_address
 from benchmarks.models import Dataset, Endpoint, JudgeScore, Run, Trajectory
-from benchmarks.roles.selectors import system_of
 from benchmarks.visibility import Visibility
 
 FIRST_TASKS = 10

@@ -19,7 +19,7 @@ from benchmarks.llm.endpoint import EndpointAnswerer
 from benchmarks.llm.security import EndpointRefused
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Endpoint, Run
-from benchmarks.roles.assignments import Roles, all_assignments
+from benchmarks.models.role_assignments import Roles, all_assignments
 
 # The fields that replies depend on.
 SHAPING = ("base_url", "model", "parameters", "structured", "native_tools")

@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
 from benchmarks.core.problems import FileRefused, Problem, Problems, Unquoted
+from benchmarks.core.registry import system_of
 from benchmarks.core.system import System, read_settings
 from benchmarks.core.yaml_files import Path, read_yaml
 from benchmarks.datasets.selectors import dataset_levels, find_dataset
@@ -17,7 +18,7 @@ from benchmarks.experiments.variants import takes_temperature
 from benchmarks.mappers import shared_content
 from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.roles.judge_fit import misfit_words, unfit_judges, unrecorded
-from benchmarks.roles.selectors import agents_for, system_of
+from benchmarks.roles.selectors import agents_for
 from benchmarks.roles.services import AT, assign_by_name, assign_roles, ensure_scripted_agents
 from benchmarks.runs.selectors import run_size
 from benchmarks.visibility import EVERYTHING, Visibility

@@ -18,7 +18,7 @@ from benchmarks.experiments.variants import (
     own_temperature,
 )
 from benchmarks.models import Agent, Endpoint, Run, Trajectory
-from benchmarks.roles.assignments import Roles
+from benchmarks.models.role_assignments import Roles
 from benchmarks.roles.services import assign_agent, assign_roles
 from benchmarks.runs.estimates import EstimatedAmount, Part, calls_estimate, cost_estimate
 from benchmarks.runs.estimates import known_costs as costs_known

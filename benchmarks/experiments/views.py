@@ -20,6 +20,7 @@ from benchmarks import paging
 from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import FileRefused
+from benchmarks.core.registry import system_of
 from benchmarks.experiments import control
 from benchmarks.experiments import selectors as experiments
 from benchmarks.experiments.checks import read_checked
@@ -32,7 +33,6 @@ from benchmarks.exports.downloads import ONE_PER_RUN, export_menu, page_download
 from benchmarks.imports.views import bounded_upload
 from benchmarks.models import Dataset, Experiment
 from benchmarks.responses import add_error_message
-from benchmarks.roles.selectors import system_of
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.cautions import runs_caution
 from benchmarks.runs.forms import NewRunForm

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from benchmarks.core.errors import CoreError, UnknownName
+from benchmarks.core.errors import ExportRefused, UnknownName
 from benchmarks.exports.ratings import ratings_of
 from benchmarks.exports.selectors import exported, in_portions
 from benchmarks.formats import atif, parquet, planjury_rows
@@ -21,15 +21,11 @@ from benchmarks.models import Run
 Ids = Sequence[int] | None
 
 
-class ExportWouldOverwrite(CoreError):
-    """Raised for an export that would overwrite a file."""
-
-
 def check_exportable(run: Run) -> None:
     """Refuse runs that have no trajectories of their own."""
     if run.kind == Run.Kind.JUDGING:
         judged = Run.objects.filter(judgings__made_by=run).values_list("pk", flat=True).first()
-        raise ExportWouldOverwrite(
+        raise ExportRefused(
             f"{run} is a re-judging; export run {judged}, which has these scores too"
         )
 
@@ -168,6 +164,6 @@ def export_run(*, run: Run, format: str, target: Path) -> int:
     try:
         return WRITERS[format](run, target)
     except FileExistsError:
-        raise ExportWouldOverwrite(f"{target.name} exists; name a new file or folder") from None
+        raise ExportRefused(f"{target.name} exists; name a new file or folder") from None
     except OSError as error:
-        raise ExportWouldOverwrite(f"{target.name} cannot be written: {error.strerror}") from None
+        raise ExportRefused(f"{target.name} cannot be written: {error.strerror}") from None

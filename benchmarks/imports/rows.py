@@ -14,9 +14,9 @@ from django.utils.dateparse import parse_datetime
 from django.utils.text import slugify
 
 from benchmarks.core.digests import digest_text
+from benchmarks.core.errors import ImportRefused
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.types import Message
-from benchmarks.datasets.services import ImportRefused
 from benchmarks.formats.registry import agent_title
 from benchmarks.formats.trajectory import (
     ImportedMessage,

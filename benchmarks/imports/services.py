@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Sum
 
 from benchmarks.core.digests import storable
+from benchmarks.core.errors import ImportRefused
 from benchmarks.core.problems import FileRefused, Unquoted
 from benchmarks.core.registry import EXTERNAL
-from benchmarks.datasets.services import ImportRefused
 from benchmarks.formats.registry import FORMATS, check_file, open_source, read_source, settle
 from benchmarks.formats.source import refused
 from benchmarks.imports.rows import RowSaver, chunks

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from benchmarks.core.ports.labels import plain
-from benchmarks.core.registry import SYSTEMS, find_system, get_system
+from benchmarks.core.registry import SYSTEMS, find_system, get_system, system_of
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.endpoints.selectors import agent_title
 from benchmarks.judging.counts import CallCounts, score_totals
@@ -22,7 +22,7 @@ from benchmarks.models import (
     Judging,
     Run,
 )
-from benchmarks.roles.selectors import LABELS, answerer_label, policy_title, system_of
+from benchmarks.roles.selectors import LABELS, answerer_label, policy_title
 from benchmarks.runs.selectors import RunRow, run_rows
 from benchmarks.trajectories.exchanges import TONES
 from benchmarks.visibility import EVERYTHING, Visibility

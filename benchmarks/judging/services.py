@@ -18,7 +18,7 @@ from benchmarks.jobs import wake_up
 from benchmarks.judging.selectors import TrajectoryChoice, chosen_shares, judgeable, not_covered
 from benchmarks.locks import lock_run
 from benchmarks.models import Experiment, Judging, Run, Trajectory
-from benchmarks.roles.assignments import all_assignments
+from benchmarks.models.role_assignments import all_assignments
 from benchmarks.roles.services import assign_roles
 from benchmarks.runs.services import (
     bump_data_version,

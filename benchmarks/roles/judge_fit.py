@@ -18,7 +18,7 @@ from benchmarks.core.types import Constraint
 from benchmarks.mappers import core_task
 from benchmarks.models import Agent, Dataset
 from benchmarks.models import Constraint as ConstraintRow
-from benchmarks.roles.assignments import RoleAssignment, Roles
+from benchmarks.models.role_assignments import RoleAssignment, Roles
 from benchmarks.roles.services import assign_roles
 
 # The kinds of answerers that write plans of their own.

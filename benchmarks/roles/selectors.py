@@ -6,13 +6,13 @@ from typing import Any
 
 from django.db.models import Count, Max, QuerySet
 
-from benchmarks.core.errors import CoreError, UnknownName
+from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.labels import plain
-from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.registry import SYSTEMS, get_system, system_of
 from benchmarks.core.system import ScriptedPolicy, System
 from benchmarks.mappers import system_of_run
 from benchmarks.models import Agent, Run
-from benchmarks.roles.assignments import Roles
+from benchmarks.models.role_assignments import Roles
 from benchmarks.visibility import EVERYTHING, Visibility
 
 LABELS = {
@@ -44,14 +44,6 @@ class RoleView:
 
     title: str
     assignments: tuple[AssignmentView, ...]
-
-
-def system_of(key: str) -> System | None:
-    """Return the system, or None for datasets whose system is not registered (imports)."""
-    try:
-        return get_system(key)
-    except UnknownName:
-        return None
 
 
 def playing_system(run: Run) -> System | None:

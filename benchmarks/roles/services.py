@@ -11,7 +11,7 @@ from benchmarks.core.types import Task
 from benchmarks.endpoints.services import answerer_at, endpoint_label
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Dataset, Endpoint
-from benchmarks.roles.assignments import RoleAssignment
+from benchmarks.models.role_assignments import RoleAssignment
 
 # How a person and an endpoint are named where scripted policies go by their names.
 HUMAN, AT = "human", "endpoint:"

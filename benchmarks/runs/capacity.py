@@ -17,7 +17,7 @@ from django.utils import timezone
 from benchmarks.llm.config import connection_digest
 from benchmarks.llm.connections import allowed_part, share_limits
 from benchmarks.models import Endpoint, Trajectory
-from benchmarks.roles.assignments import Roles, all_assignments
+from benchmarks.models.role_assignments import Roles, all_assignments
 from benchmarks.runs.leases import contact
 
 # With a limit of calls per minute more trajectories would only queue: each makes several per turn.

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.core.digests import canonical_json
+from benchmarks.core.registry import system_of
 from benchmarks.models import Dataset, Run
-from benchmarks.roles.assignments import Roles, all_assignments, with_replacements
-from benchmarks.roles.selectors import is_local, judged_run, roles_behind, system_of
+from benchmarks.models.role_assignments import Roles, all_assignments, with_replacements
+from benchmarks.roles.selectors import is_local, judged_run, roles_behind
 from benchmarks.visibility import role_changes_in
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from benchmarks.jobs.services import release_jobs
 from benchmarks.jobs.workers import end_heartbeat, report_ending
 from benchmarks.models import Endpoint, Exchange, Job, Run, Trajectory
-from benchmarks.roles.assignments import all_assignments
+from benchmarks.models.role_assignments import all_assignments
 from benchmarks.runs.threads import process_name
 from benchmarks.runs.worker import WORKABLE
 

@@ -25,7 +25,7 @@ from benchmarks.models import (
     Task,
     Trajectory,
 )
-from benchmarks.roles.assignments import RoleAssignment
+from benchmarks.models.role_assignments import RoleAssignment
 from benchmarks.roles.judge_fit import refuse_unrecorded
 from benchmarks.roles.services import assign_agent, assign_roles
 from benchmarks.runs.calls import people_are_asked

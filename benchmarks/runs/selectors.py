@@ -24,11 +24,10 @@ from django.utils import timezone
 
 from benchmarks.core.ports.labels import Ending, Measure
 from benchmarks.core.ports.results import Tone
-from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system
+from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, system_of
 from benchmarks.judging.selectors import outcomes_by
 from benchmarks.mappers import core_outcome
 from benchmarks.models import Dataset, Profile, Run, Trajectory
-from benchmarks.roles.selectors import system_of
 from benchmarks.validity.selectors import CertifiedValidity, current_certificate
 
 

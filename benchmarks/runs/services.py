@@ -20,7 +20,7 @@ from benchmarks.jobs import wake_up
 from benchmarks.locks import lock_run, lock_trajectories_of
 from benchmarks.mappers import shared_content, system_of_run
 from benchmarks.models import Agent, Dataset, Experiment, Judging, Profile, Run, Trajectory
-from benchmarks.roles.assignments import RoleAssignment
+from benchmarks.models.role_assignments import RoleAssignment
 from benchmarks.roles.judge_fit import refuse_unrecorded
 from benchmarks.roles.services import assign_roles
 from benchmarks.runs.versions import current_pins

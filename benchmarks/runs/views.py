@@ -20,7 +20,7 @@ from benchmarks.access import ANSWER, START, VIEW, allow, fetch, signed_in, visi
 from benchmarks.asks import selectors as asks
 from benchmarks.comparability.certificates import run_certificates
 from benchmarks.core.errors import CoreError
-from benchmarks.core.registry import find_system
+from benchmarks.core.registry import find_system, system_of
 from benchmarks.datasets.selectors import usual_dataset
 from benchmarks.endpoints.selectors import run_use
 from benchmarks.exports.downloads import RunPart, export_menu, page_download, whole_runs
@@ -37,7 +37,7 @@ from benchmarks.responses import (
     wants_fragment,
 )
 from benchmarks.roles.judge_fit import consequence, misfit_words, unread_judges
-from benchmarks.roles.selectors import playing_system, roles_behind, run_roles, system_of
+from benchmarks.roles.selectors import playing_system, roles_behind, run_roles
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs import selectors as runs
 from benchmarks.runs.cautions import run_caution

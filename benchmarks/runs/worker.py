@@ -27,9 +27,9 @@ from benchmarks.llm.connections import load_client
 from benchmarks.locks import lock_run
 from benchmarks.mappers import core_task, system_of_run
 from benchmarks.models import Run, Trajectory
+from benchmarks.models.role_assignments import suggesting_assignments
 from benchmarks.outages import keep_trying
 from benchmarks.request_ids import forget_request_id
-from benchmarks.roles.assignments import suggesting_assignments
 from benchmarks.roles.services import build_answerers
 from benchmarks.runs.capacity import EndpointCapacity, asks_endpoints, measure_capacity
 from benchmarks.runs.leases import LEASE, contact, heartbeat

@@ -6,10 +6,10 @@ from typing import Any
 from django import forms
 
 from benchmarks.core.ports.training_rows import TrainingRows as Port
+from benchmarks.core.registry import system_of
 from benchmarks.core.system import Setting
 from benchmarks.filters import AddressForm
 from benchmarks.models import Run
-from benchmarks.roles.selectors import system_of
 from benchmarks.training_rows.selectors import STATES, RowPlace
 
 

@@ -8,12 +8,13 @@ from typing import Any
 from django.db.models import QuerySet
 
 from benchmarks.core.ports.labels import plain
+from benchmarks.core.registry import system_of
 from benchmarks.core.system import System
 from benchmarks.core.types import Message
 from benchmarks.endpoints.selectors import agent_title
 from benchmarks.mappers import core_messages
 from benchmarks.models import AnswererVersion, Endpoint, Exchange, Trajectory
-from benchmarks.roles.selectors import policy_title, system_of
+from benchmarks.roles.selectors import policy_title
 
 TONES = {
     "sent": "info",

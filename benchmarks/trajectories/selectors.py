@@ -8,11 +8,10 @@ from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet
 
 from benchmarks.core.ports.labels import Ending, Measure, plain
 from benchmarks.core.ports.results import NEARLY, HeaderAnswer, TrajectoryResult
-from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system
+from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, system_of
 from benchmarks.core.types import Outcome
 from benchmarks.mappers import core_outcome, core_task
 from benchmarks.models import JudgeScore, Run, Trajectory, Violation
-from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories.turns import TurnView
 from benchmarks.trajectories.word_search import with_words
 from benchmarks.visibility import EVERYTHING, Visibility

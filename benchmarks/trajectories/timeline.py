@@ -10,8 +10,8 @@ from typing import NamedTuple
 from django.db.models import Avg, Count, Max, Min
 
 from benchmarks.core.ports.labels import plain
+from benchmarks.core.registry import system_of
 from benchmarks.models import JudgeScore, Trajectory, Turn, Violation
-from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories.turns import NEW, REPEATED, WITHHELD
 
 KINDS = (NEW, REPEATED, WITHHELD)

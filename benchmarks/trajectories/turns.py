@@ -11,9 +11,9 @@ from django.db.models import F, OuterRef, Q, Subquery
 
 from benchmarks.core import types
 from benchmarks.core.ports.labels import plain
+from benchmarks.core.registry import system_of
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Turn, Violation
 from benchmarks.roles.judge_names import Judge, judge_names
-from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories.diffs import DiffLine, diff_steps
 
 NEW, REPEATED, WITHHELD = "new", "repeated", "withheld"

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from benchmarks.core.registry import find_system
 from benchmarks.core.system import PROMPTS
-from benchmarks.demo import demo_datasets
 from benchmarks.models import Dataset, Exchange, Run, Trajectory
 from benchmarks.runs.services import run_units
 from benchmarks.verification.checks import StoredDifference
@@ -117,8 +117,8 @@ def _ships(dataset: Dataset) -> bool:
     """Return whether a dataset is one of the demo, by its content."""
     return any(
         demo.load().checksum == dataset.checksum
-        for system, demo in demo_datasets()
-        if (system, demo.name) == (dataset.system, dataset.name)
+        for demo in find_system(dataset.system).demo
+        if demo.name == dataset.name
     )
 
 

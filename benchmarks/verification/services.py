@@ -22,7 +22,7 @@ from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.locks import lock_run
 from benchmarks.mappers import core_outcome, system_of_run
 from benchmarks.models import Agent, Endpoint, Job, Run, Trajectory
-from benchmarks.roles.assignments import all_assignments
+from benchmarks.models.role_assignments import all_assignments
 from benchmarks.runs.versions import missing_version
 from benchmarks.verification.checks import (
     Differs,

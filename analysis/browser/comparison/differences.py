@@ -11,8 +11,8 @@ from analysis.browser.comparison.address import PORTION
 from analysis.browser.comparison.alignment import place_title, turn_at
 from analysis.browser.comparison.candidates import ComparedTrajectories, ComparedTrajectory
 from benchmarks.core.ports.labels import plain
+from benchmarks.core.registry import system_of
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Violation
-from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories import selectors as trajectories
 from benchmarks.trajectories.turns import NEW, REPEATED, WITHHELD
 

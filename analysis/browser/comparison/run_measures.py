@@ -13,9 +13,8 @@ from analysis.frames.outcomes import (
     rejudged_metrics,
 )
 from benchmarks.core.ports.labels import Measure
-from benchmarks.core.registry import EXTERNAL, find_system
+from benchmarks.core.registry import EXTERNAL, find_system, system_of
 from benchmarks.models import JudgeScore, Run, Task, Trajectory, Violation
-from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories.selectors import final_scores
 from benchmarks.visibility import Visibility
 

@@ -7,10 +7,10 @@ from typing import Any
 from django.db.models import Case, Value, When
 
 from benchmarks.core.conditions import condition_title
-from benchmarks.core.registry import find_system
+from benchmarks.core.registry import find_system, system_of
 from benchmarks.mappers import run_condition
 from benchmarks.models import COUNTED, Run
-from benchmarks.roles.selectors import AssignmentView, run_roles, system_of
+from benchmarks.roles.selectors import AssignmentView, run_roles
 from benchmarks.visibility import Visibility
 
 MOST_CHOICES = 300

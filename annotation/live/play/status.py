@@ -12,10 +12,9 @@ from django.db.models import Q
 
 from annotation.live.play.session_state import SessionState
 from annotation.models import LiveEvent, LivePlace, LivePlan, LiveSession
-from benchmarks.core.registry import find_system
+from benchmarks.core.registry import find_system, system_of
 from benchmarks.models import Exchange, Trajectory
 from benchmarks.roles.judge_fit import unread_judges
-from benchmarks.roles.selectors import system_of
 
 
 @dataclass(frozen=True)

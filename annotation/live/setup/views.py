@@ -50,9 +50,8 @@ from annotation.studies.views import study_context
 from benchmarks.access import START, allow, signed_in, visibility
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.ports.people import Mode
-from benchmarks.core.registry import find_system
+from benchmarks.core.registry import find_system, system_of
 from benchmarks.models import Dataset, Trajectory
-from benchmarks.roles.selectors import system_of
 from benchmarks.roles.services import ensure_scripted_agents
 
 Role = Membership.Role

@@ -19,7 +19,7 @@ from benchmarks.core.system import ScriptedPolicy
 from benchmarks.endpoints.services import create_endpoint, endpoints_in
 from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange, OpenAsk, Run, Suggestion, Task, Trajectory
-from benchmarks.roles.assignments import all_assignments, suggesting_assignments
+from benchmarks.models.role_assignments import all_assignments, suggesting_assignments
 from benchmarks.roles.selectors import run_roles
 from benchmarks.roles.services import assign_person
 from benchmarks.runs.cautions import run_caution

@@ -15,9 +15,9 @@ from benchmarks.construction.services import (
     make_dataset,
     start_construction,
 )
+from benchmarks.core.errors import ExportRefused
 from benchmarks.datasets.files import export_published, import_dataset
 from benchmarks.datasets.selectors import level_sizes
-from benchmarks.exports.services import ExportWouldOverwrite
 from benchmarks.models import Candidate, Constraint, Dataset, Run, Task, Trajectory
 from benchmarks.systems.adaplanbench_construction.making import MAKING
 from tests.benchmarks.constructions import (
@@ -108,7 +108,7 @@ class TestFiles:
             call_command("export_adaplanbench", dataset="A", out=path)
 
     def test_only_what_the_format_can_hold(self) -> None:
-        with pytest.raises(ExportWouldOverwrite, match="has no published format"):
+        with pytest.raises(ExportRefused, match="has no published format"):
             export_published(dataset=make_construction().dataset, file=io.StringIO())
 
 

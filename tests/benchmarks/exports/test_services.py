@@ -12,11 +12,11 @@ import pyarrow.parquet
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmarks.core.errors import UnknownName
+from benchmarks.core.errors import ExportRefused, UnknownName
 from benchmarks.exports import ratings
 from benchmarks.exports.ratings import PersonRating, rating_source
 from benchmarks.exports.selectors import exported
-from benchmarks.exports.services import ExportWouldOverwrite, export_run, rating_rows
+from benchmarks.exports.services import export_run, rating_rows
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.trajectory import ImportedMessage
 from benchmarks.imports.services import import_trajectories
@@ -236,7 +236,7 @@ def test_a_trajectory_without_a_turn_goes_round(played: Run, tmp_path: Path) -> 
 def test_nothing_is_overwritten(played: Run, tmp_path: Path) -> None:
     target = tmp_path / "out.jsonl"
     target.write_text("mine")
-    with pytest.raises(ExportWouldOverwrite, match="exists"):
+    with pytest.raises(ExportRefused, match="exists"):
         export_run(run=played, format="openai-chat", target=target)
     assert target.read_text() == "mine"
     with pytest.raises(

@@ -10,8 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 
+from benchmarks.core.errors import ImportRefused
 from benchmarks.core.problems import FileRefused
-from benchmarks.datasets.services import ImportRefused
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports import rows as import_rows
 from benchmarks.imports.services import import_trajectories, plain_stem
