@@ -9,6 +9,9 @@ from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
+# The status by which a fragment that polls is told to stop: its work is over.
+STOP_POLLING = 286
+
 
 def wants_fragment(request: HttpRequest) -> bool:
     """Return whether a script of ours asks, and wants the part that it will put into the page."""

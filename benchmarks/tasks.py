@@ -16,10 +16,10 @@ from benchmarks.endpoints import trials  # noqa: F401
 from benchmarks.imports import uploads  # noqa: F401
 from benchmarks.jobs import services as jobs  # noqa: F401
 from benchmarks.jobs import workers
+from benchmarks.jobs.threads import ProcessEnds, Threads, end_work, owner_name
 from benchmarks.judging import counts  # noqa: F401
 from benchmarks.judging import trials as trying  # noqa: F401
 from benchmarks.runs import drain, worker
-from benchmarks.runs.threads import ProcessEnds, Threads, end_work, owner_name
 from benchmarks.validity import services as validity  # noqa: F401
 from benchmarks.verification import services as background  # noqa: F401
 

@@ -15,8 +15,8 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.workers.gthread import ThreadWorker
 
 from analysis.pages.catalogue import load_reports
+from benchmarks.jobs.threads import SWITCH_SECONDS, wait_for_work
 from benchmarks.jobs.workers import end_heartbeat
-from benchmarks.runs.threads import SWITCH_SECONDS, wait_for_work
 from config.celery import app
 from config.operations.metrics import begin_counting
 

@@ -173,8 +173,8 @@ def sweep() -> None:
     from annotation.live.control.timeouts import sweep_sessions
     from annotation.retention.services import enqueue_retention
     from annotation.studies.services import close_ended_studies
-    from benchmarks.jobs.services import sweep as sweep_jobs
     from benchmarks.judging.counts import enqueue_counts
+    from benchmarks.runs.sweep import sweep as sweep_jobs
 
     try:
         sweep_jobs()

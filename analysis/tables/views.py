@@ -43,9 +43,9 @@ from benchmarks import paging
 from benchmarks.access import VIEW, allow, signed_in
 from benchmarks.core.problems import FileRefused, text_fault
 from benchmarks.imports.uploads import announces_too_much
-from benchmarks.imports.views import STOP_POLLING, throw_away
+from benchmarks.imports.views import throw_away
 from benchmarks.paging import as_id
-from benchmarks.responses import wants_fragment
+from benchmarks.responses import STOP_POLLING, wants_fragment
 
 EPSILONS = (
     ("0.1", "0.1 – people here are crowd workers (the strictest)"),

@@ -16,9 +16,7 @@ from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.errors import CoreError, UnreadableReply
 from benchmarks.core.ports.people import FieldsRefused
 from benchmarks.models import OpenAsk
-from benchmarks.responses import wants_fragment
-
-STOP_POLLING = 286
+from benchmarks.responses import STOP_POLLING, wants_fragment
 
 
 @signed_in

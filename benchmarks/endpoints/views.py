@@ -30,9 +30,7 @@ from benchmarks.endpoints.services import change_endpoint, create_endpoint
 from benchmarks.endpoints.trials import QUESTIONS, start_trial
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Endpoint
-from benchmarks.responses import add_error_message
-
-STOP_POLLING = 286
+from benchmarks.responses import STOP_POLLING, add_error_message
 
 
 @signed_in

@@ -32,12 +32,11 @@ from benchmarks.experiments.services import make_experiment, stored_design
 from benchmarks.exports.downloads import ONE_PER_RUN, export_menu, page_download, whole_runs
 from benchmarks.imports.views import bounded_upload
 from benchmarks.models import Dataset, Experiment
-from benchmarks.responses import add_error_message
+from benchmarks.responses import STOP_POLLING, add_error_message
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.cautions import runs_caution
 from benchmarks.runs.forms import NewRunForm
 from benchmarks.runs.selectors import MOVING
-from benchmarks.runs.views import STOP_POLLING
 from benchmarks.visibility import detached_runs
 
 ROWS = 30

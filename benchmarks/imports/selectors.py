@@ -8,16 +8,10 @@ from django.urls import reverse
 
 from benchmarks.core.problems import Problem
 from benchmarks.formats.registry import FORMATS
+from benchmarks.jobs.selectors import STATES
 from benchmarks.models import Dataset, Job, Run
 
 IMPORT, DATASET, PROBLEMS = "import-trajectories", "import-dataset", "import-problems"
-STATES = {
-    Job.Status.QUEUED: ("waiting", "idle"),
-    Job.Status.RUNNING: ("under way", "info"),
-    Job.Status.DONE: ("done", "ok"),
-    Job.Status.FAILED: ("failed", "bad"),
-    Job.Status.CANCELLED: ("cancelled", "idle"),
-}
 
 
 def import_jobs() -> QuerySet[Job]:

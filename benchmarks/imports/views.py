@@ -16,8 +16,8 @@ from benchmarks.access import START, allow, fetch, signed_in, visibility
 from benchmarks.imports.forms import TrajectoryImportForm, too_large
 from benchmarks.imports.selectors import ImportView, import_formats, import_jobs
 from benchmarks.imports.uploads import announces_too_much, enqueue_import, store_upload
+from benchmarks.responses import STOP_POLLING
 
-STOP_POLLING = 286
 LATEST = 5
 BLOCK = 1 << 20
 # Browsers show a response only after they have sent everything, so this much of a file that is too

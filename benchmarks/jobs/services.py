@@ -1,6 +1,7 @@
 """Background jobs: the rows are the truth, Celery messages only wake workers.
 
-A sweep wakes workers again for jobs and runs that a dead worker held or a lost message forgot.
+The sweep (``benchmarks.runs.sweep``) wakes workers again for jobs and runs that a dead worker held
+or a lost message forgot.
 """
 
 import logging
@@ -8,22 +9,19 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import Error, connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from benchmarks.core.errors import CoreError
 from benchmarks.jobs import wake_up
-from benchmarks.locks import try_named_lock
-from benchmarks.models import Job, Run, Trajectory
-from benchmarks.runs.leases import contact
-from benchmarks.runs.threads import ProcessEnds, check_ending
-from benchmarks.runs.worker import WORKABLE, runs_with_room
+from benchmarks.jobs.leases import contact
+from benchmarks.jobs.threads import ProcessEnds, check_ending
+from benchmarks.models import Job
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +29,6 @@ JOB_LEASE = timedelta(seconds=60)
 WAKE_AGAIN_AFTER = timedelta(seconds=20)
 MAX_ATTEMPTS = 5
 BEAT_SECONDS = 2.0
-MAX_RESERVED = 200
 
 
 class JobCancelled(Exception):
@@ -245,25 +242,8 @@ def cancel_job(*, job: Job) -> None:
     )
 
 
-def sweep() -> int:
-    """Wake workers for jobs and runs that wait without one; return how many there were.
-
-    Every server command calls this every ten seconds, on any number of machines. Waking twice does
-    no harm, because work is claimed. To keep it rare, one process sweeps at a time, and only while
-    the queue is empty.
-    """
-    with try_named_lock("sweep") as free:
-        if not free or not wake_up.queue_is_empty():
-            return 0
-        jobs, runs, reserved = _unattended_jobs(), _unattended_runs(), _unattended_reserved()
-        if runs:
-            transaction.on_commit(lambda: wake_up.wake_for_runs(runs))
-        for pk in reserved:
-            transaction.on_commit(partial(wake_up.wake_for_trajectory, pk))
-        return jobs + len(runs) + len(reserved)
-
-
-def _unattended_jobs() -> int:
+def wake_unattended_jobs() -> int:
+    """Wake workers for jobs that wait without one; return how many there were."""
     now = timezone.now()
     stale = Q(status=Job.Status.QUEUED, woken_at__lt=now - WAKE_AGAIN_AFTER) | Q(
         status=Job.Status.RUNNING, lease_until__lt=now
@@ -273,29 +253,3 @@ def _unattended_jobs() -> int:
     for pk in jobs:
         _wake_on_commit(pk)
     return len(jobs)
-
-
-def _unattended_reserved() -> list[int]:
-    """Return live trajectories without a worker; each has a message of its own, so check each."""
-    lapsed = Q(status=Trajectory.Status.RUNNING, lease_until__lt=timezone.now())
-    free = Trajectory.objects.filter(Q(status=Trajectory.Status.PENDING) | lapsed)
-    rows = free.filter(reserved=True, run__status__in=WORKABLE).order_by("pk")
-    return list(rows.values_list("pk", flat=True)[:MAX_RESERVED])
-
-
-def _unattended_runs() -> list[int]:
-    """Return runs that nobody carries though they could, and those that more workers may join."""
-    now = timezone.now()
-    units = Trajectory.objects.filter(run=OuterRef("pk"))
-    held = units.filter(status=Trajectory.Status.RUNNING, lease_until__gte=now)
-    free = units.filter(
-        Q(status=Trajectory.Status.PENDING)
-        | Q(status=Trajectory.Status.RUNNING, lease_until__lt=now)
-    )
-    left = units.filter(status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING])
-    idle = Run.objects.filter(status__in=WORKABLE).filter(
-        Exists(free) & ~Exists(held) | Q(status=Run.Status.RUNNING) & ~Exists(left)
-    )
-    since = now - WAKE_AGAIN_AFTER
-    found = set(idle.filter(created_at__lt=since).values_list("pk", flat=True))
-    return sorted(found.union(run.pk for run in runs_with_room() if run.created_at < since))

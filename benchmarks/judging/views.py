@@ -22,10 +22,9 @@ from benchmarks.judging.selectors import JudgingScope, TrajectoryChoice, chosen_
 from benchmarks.judging.services import choose_judging, start_judging, system_of_runs
 from benchmarks.judging.trials import try_judge
 from benchmarks.models import Run, Trajectory
-from benchmarks.responses import add_error_message, go_back, respond, wants_fragment
+from benchmarks.responses import STOP_POLLING, add_error_message, go_back, respond, wants_fragment
 from benchmarks.trajectories.selectors import with_page_relations
 
-STOP_POLLING = 286
 SHARES = 12
 LATEST = 8
 # The fields of a query string that choose trajectories (``read_chosen``).

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from benchmarks.jobs.leases import contact
 from benchmarks.llm.config import connection_digest
 from benchmarks.llm.connections import allowed_part, share_limits
 from benchmarks.models import Endpoint, Trajectory
 from benchmarks.models.role_assignments import Roles, all_assignments
-from benchmarks.runs.leases import contact
 
 # With a limit of calls per minute more trajectories would only queue: each makes several per turn.
 CALLS_A_MINUTE = 4

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from django.core.management.base import CommandError
 
 from benchmarks.core.errors import UnknownName
+from benchmarks.jobs.threads import owner_name
 from benchmarks.models import Agent, Run
 from benchmarks.runs.selectors import RunProgress, runs_progress
-from benchmarks.runs.threads import owner_name
 from benchmarks.runs.worker import WORKABLE, work_on_run
 
 

@@ -13,10 +13,10 @@ from django.db import Error, connection, transaction
 from django.utils import timezone
 
 from benchmarks.jobs.services import release_jobs
+from benchmarks.jobs.threads import process_name
 from benchmarks.jobs.workers import end_heartbeat, report_ending
 from benchmarks.models import Endpoint, Exchange, Job, Run, Trajectory
 from benchmarks.models.role_assignments import all_assignments
-from benchmarks.runs.threads import process_name
 from benchmarks.runs.worker import WORKABLE
 
 logger = logging.getLogger(__name__)

@@ -23,6 +23,7 @@ from benchmarks.core.log import (
     total_most,
 )
 from benchmarks.core.types import Outcome
+from benchmarks.jobs.leases import LEASE
 from benchmarks.mappers import core_exchange, core_violations
 from benchmarks.models import (
     Constraint,
@@ -42,7 +43,6 @@ from benchmarks.runs.calls import (
     reserve_cost,
     store_messages,
 )
-from benchmarks.runs.leases import LEASE
 
 # What playing back stored calls needs of them, and what their rows are known by.
 PLAYED_BACK = (

@@ -29,6 +29,7 @@ from benchmarks.filters import RunFilter
 from benchmarks.judging.judges import is_judgeable, judged_by, run_judgings
 from benchmarks.models import Dataset, Run, Trajectory
 from benchmarks.responses import (
+    STOP_POLLING,
     add_error_message,
     go_back,
     own_template,
@@ -52,7 +53,6 @@ from benchmarks.visibility import detached_runs
 ROWS = 30
 TRAJECTORIES = 50
 PROBLEMS = 20
-STOP_POLLING = 286
 
 
 @signed_in

@@ -22,6 +22,15 @@ from django.utils import timezone
 from benchmarks.asks.suggestions import make_suggestions
 from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped, Suspended
 from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
+from benchmarks.jobs.leases import LEASE, contact, heartbeat
+from benchmarks.jobs.threads import (
+    SWITCH_SECONDS,
+    CallThreads,
+    ProcessEnds,
+    Threads,
+    check_ending,
+    end_work,
+)
 from benchmarks.judging.log import log_of
 from benchmarks.llm.connections import load_client
 from benchmarks.locks import lock_run
@@ -32,18 +41,9 @@ from benchmarks.outages import keep_trying
 from benchmarks.request_ids import forget_request_id
 from benchmarks.roles.services import build_answerers
 from benchmarks.runs.capacity import EndpointCapacity, asks_endpoints, measure_capacity
-from benchmarks.runs.leases import LEASE, contact, heartbeat
 from benchmarks.runs.log import LeaseLost
 from benchmarks.runs.services import bump_data_version, halt_run
 from benchmarks.runs.signals import run_ended
-from benchmarks.runs.threads import (
-    SWITCH_SECONDS,
-    CallThreads,
-    ProcessEnds,
-    Threads,
-    check_ending,
-    end_work,
-)
 from benchmarks.runs.versions import episode_of, missing_version, seeds_of
 
 logger = logging.getLogger(__name__)

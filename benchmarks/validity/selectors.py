@@ -8,7 +8,7 @@ from benchmarks.core.digests import digest
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import find_system
 from benchmarks.core.system import System
-from benchmarks.imports.selectors import STATES
+from benchmarks.jobs.selectors import STATES
 from benchmarks.models import Dataset, Job, Task, ValidityCertificate
 from benchmarks.validity.trials import CERTIFICATE_VERSION, mean
 

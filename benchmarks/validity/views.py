@@ -9,11 +9,9 @@ from django.views.decorators.http import require_http_methods
 from benchmarks.access import START, VIEW, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError
 from benchmarks.models import Dataset
-from benchmarks.responses import add_error_message, respond, wants_fragment
+from benchmarks.responses import STOP_POLLING, add_error_message, respond, wants_fragment
 from benchmarks.validity.selectors import certificate_view
 from benchmarks.validity.services import start_certificate
-
-STOP_POLLING = 286
 
 
 @signed_in

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.core.ports.results import Tone
-from benchmarks.imports.selectors import STATES
+from benchmarks.jobs.selectors import STATES
 from benchmarks.models import Job, Run
 
 KIND = "verify-run"

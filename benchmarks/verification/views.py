@@ -11,13 +11,11 @@ from benchmarks.access import START, VIEW, allow, fetch, signed_in
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import SYSTEMS, find_system
 from benchmarks.models import Run
-from benchmarks.responses import add_error_message, respond, wants_fragment
+from benchmarks.responses import STOP_POLLING, add_error_message, respond, wants_fragment
 from benchmarks.runs.cautions import run_caution
 from benchmarks.runs.versions import prompt_files
 from benchmarks.verification.selectors import latest_verification
 from benchmarks.verification.services import start_verification
-
-STOP_POLLING = 286
 
 
 @signed_in

@@ -18,7 +18,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.utils import DEFAULT_DB_ALIAS
 
 from analysis.browser.search.services import forget_index
-from benchmarks.runs.leases import settle_restored
+from benchmarks.jobs.leases import settle_restored
 from config.backups import postgresql, sqlite
 from config.backups.archive import Manifest, extract_database, product_version, read_manifest
 from config.backups.backup import applied_migrations, is_behind, write_backup

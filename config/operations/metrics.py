@@ -19,7 +19,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from benchmarks.jobs.workers import worker_states
+from benchmarks.jobs.selectors import worker_states
 from benchmarks.models import Exchange, Job, Run, Trajectory
 from config.operations.probes import readiness
 

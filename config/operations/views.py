@@ -15,8 +15,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks.access import signed_in
+from benchmarks.jobs.selectors import worker_states
 from benchmarks.jobs.services import retry_job
-from benchmarks.jobs.workers import worker_states
 from benchmarks.mail import mail_problem
 from benchmarks.models import Dataset, Job, Run, Trajectory
 from config.operations.probes import readiness

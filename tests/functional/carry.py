@@ -4,8 +4,8 @@ import django
 
 django.setup()
 
+from benchmarks.jobs.threads import owner_name  # noqa: E402
 from benchmarks.models import Run  # noqa: E402  (needs the settings)
-from benchmarks.runs.threads import owner_name  # noqa: E402
 from benchmarks.runs.worker import work_on_run  # noqa: E402
 
 if __name__ == "__main__":

@@ -30,10 +30,10 @@ from benchmarks.core.registry import find_system
 from benchmarks.core.types import Ask
 from benchmarks.endpoints.services import check_cap, check_use, endpoint_answerer
 from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind, keep_lease
+from benchmarks.jobs.threads import CallThreads
 from benchmarks.llm.endpoint import estimate_tokens
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Endpoint, Job, Trajectory, Turn
-from benchmarks.runs.threads import CallThreads
 
 KIND = "failure-clusters"
 FEWEST, MOST_FAILURES = 4, 200

@@ -22,8 +22,8 @@ from benchmarks.deletion.plans import (
     plan_run,
 )
 from benchmarks.jobs.services import perform
+from benchmarks.jobs.threads import owner_name
 from benchmarks.models import Dataset, Experiment, Job, Run
-from benchmarks.runs.threads import owner_name
 
 _KINDS: Mapping[str, tuple[QuerySet[Any], Callable[[Any], DeletionPlan]]] = {
     "run": (Run.objects.all(), plan_run),

@@ -10,8 +10,9 @@ from django.db import connection
 from django.utils import timezone
 
 from benchmarks.jobs import services as jobs
-from benchmarks.jobs.services import Progress, cancel_job, enqueue_job, perform, sweep
+from benchmarks.jobs.services import Progress, cancel_job, enqueue_job, perform
 from benchmarks.models import Job, Run, Trajectory
+from benchmarks.runs.sweep import sweep
 from tests.factories.benchmarks import RunFactory, TrajectoryFactory
 
 S = Job.Status

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from benchmarks.jobs.workers import worker_states
+from benchmarks.jobs.selectors import worker_states
 from benchmarks.models import WorkerProcess
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from benchmarks import tasks
 from benchmarks.endpoints.services import create_endpoint
+from benchmarks.jobs.threads import Threads
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.llm.connections import close_connections, open_connection
 from benchmarks.llm.fake.server import FakeServer
@@ -23,7 +24,6 @@ from benchmarks.models import Agent, Endpoint, Run, Trajectory
 from benchmarks.runs import worker
 from benchmarks.runs.capacity import EndpointCapacity, measure_capacity
 from benchmarks.runs.services import start_runs
-from benchmarks.runs.threads import Threads
 from tests.factories.benchmarks import save_sample_dataset
 
 HOSTS = ["127.0.0.1"]

@@ -13,9 +13,9 @@ from django.utils import timezone
 from benchmarks.core.answerers import Answer, Identity
 from benchmarks.core.log import Call, CallResult
 from benchmarks.core.types import Ask, Expect, Message, Outcome, Turn
+from benchmarks.jobs.leases import LEASE, Heartbeat
 from benchmarks.models import Exchange, OpenAsk, Run, StoredMessage, Trajectory
 from benchmarks.models import Turn as TurnRow
-from benchmarks.runs.leases import LEASE, Heartbeat
 from benchmarks.runs.log import DatabaseLog, LeaseLost
 from benchmarks.runs.worker import (
     _claim,

@@ -10,9 +10,10 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from benchmarks import outages
+from benchmarks.jobs import leases
+from benchmarks.jobs.leases import BEAT_SECONDS, LEASE, Contact, Heartbeat
 from benchmarks.models import Exchange, Run, Trajectory
-from benchmarks.runs import leases, log, worker
-from benchmarks.runs.leases import BEAT_SECONDS, LEASE, Contact, Heartbeat
+from benchmarks.runs import log, worker
 from tests.benchmarks.runs.test_process_ends import run  # noqa: F401
 from tests.factories.benchmarks import TrajectoryFactory
 

@@ -14,8 +14,8 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from benchmarks.jobs import workers
+from benchmarks.jobs.threads import owner_name, process_name
 from benchmarks.models import Job, Trajectory, WorkerProcess
-from benchmarks.runs.threads import owner_name, process_name
 from config.operations import probes
 from tests.factories.benchmarks import save_sample_dataset, start_sample_runs
 

@@ -14,7 +14,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from benchmarks import outages, request_ids
-from benchmarks.runs.threads import Threads
+from benchmarks.jobs.threads import Threads
 from config.operations import error_reports
 from config.operations.cache import RedisOrMemoryCache
 from config.operations.logs import (
