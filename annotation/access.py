@@ -1,24 +1,19 @@
 """Decide who may do what in a study. Every view of a study begins with one of these."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
 
 from annotation.blinding import blind_studies
-from annotation.models import Assignment, Membership, Participant, Study
-from annotation.ratings.statements import find_own_assignment, find_participant_row
-from annotation.steps.selectors import step_before
-from annotation.texts.selectors import has_read_information
+from annotation.models import Membership, Participant, Study
+from annotation.models.statements import find_participant_row
 from benchmarks.access import START, VIEW
 
-View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 Role = Membership.Role
 # Who sees how far everybody is, and who sees every answer.
 OVERSEERS = frozenset({Role.MANAGER, Role.RESEARCHER, Role.OBSERVER})
@@ -45,10 +40,6 @@ class StudyMakers(BaseBackend):
             return True
         managed = Membership.objects.filter(user=user_obj, role=Role.MANAGER)
         return user_obj.has_perm(VIEW) and managed.exists()
-
-
-class StepNotReached(Exception):
-    """The item's part is not reached yet; `redirect_to_next_step` redirects to the next step."""
 
 
 @dataclass(frozen=True)
@@ -156,62 +147,3 @@ def participant_of(access: StudyAccess) -> Participant:
         raise PermissionDenied("A manager of the study must add you as an annotator again.")
     participant.study, participant.user = access.study, access.user
     return participant
-
-
-def fetch_assignment(
-    request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
-) -> tuple[StudyAccess, Assignment]:
-    """Return one of this person's own items, in three queries; somebody else's cannot be named.
-
-    At an item nobody is more than its annotator, whatever other roles they have. Raises
-    ``StepNotReached`` for an item of a later step than theirs. What they had open when a new step
-    (such as a new consent text) came in between may still be sent, so that the page can keep it on
-    the screen; the services refuse it.
-    """
-    user, key = fetch_assignment_key(request, pk, position, part)
-    # By position again: items that are not open may move between the two queries.
-    item = get_object_or_404(
-        Assignment.objects.select_related("study", "item__task"),
-        pk=key.pk,
-        position=position,
-    )
-    item.annotator = user
-    participant = find_participant_row(study=pk, user=user.pk)
-    access = StudyAccess(item.study, user, frozenset({Role.ANNOTATOR}), participant)
-    if participant is None:
-        return access, item  # they may look at what was theirs, and answer nothing
-    participant.study, participant.user = item.study, user
-    if (request.method != "POST" or item.opened_at is None) and (
-        participant.break_since is not None
-        or step_before(item.study, participant, item.part) is not None
-        or not has_read_information(item.study, user)
-    ):
-        raise StepNotReached
-    return access, item
-
-
-def fetch_assignment_key(
-    request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
-) -> tuple[User, Assignment]:
-    """Fetch the same in one query, and only where it is: services read the rest under a lock."""
-    user = person(request)
-    item = None
-    if max(pk, position) <= LARGEST:
-        item = find_own_assignment(study=pk, user=user.pk, part=part, position=position)
-    if item is None:
-        raise Http404
-    item.annotator = user
-    return user, item
-
-
-def redirect_to_next_step(view: View) -> View:
-    """Send on whoever is not there yet, or is taking a break, to what comes first for them."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest, pk: int, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        try:
-            return view(request, pk, *args, **kwargs)
-        except StepNotReached:
-            return redirect("annotation:next_item", pk=pk)
-
-    return cast(View, guarded)

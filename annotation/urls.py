@@ -12,6 +12,7 @@ from annotation.items import views as items
 from annotation.live.control import views as live_control
 from annotation.live.play import views as live_play
 from annotation.live.setup import views as live_setup
+from annotation.messages import views as messages
 from annotation.models import Assignment
 from annotation.people import join_views, leaving_views, payment
 from annotation.people import mail_views as mail
@@ -97,7 +98,7 @@ _study: list[URLPattern | URLResolver] = [
     ),
     path("annotate/<int:position>/feedback/", steps.gold_feedback, name="feedback"),
     path("break/", steps.take_a_break, name="break"),
-    path("read/<int:message>/", steps.message_read, name="message_read"),
+    path("read/<int:message>/", messages.message_read, name="message_read"),
     path("texts/", texts.study_texts, name="study_texts"),
     path("adjudicate/", adjudication.queue, name="study_adjudication"),
     path(

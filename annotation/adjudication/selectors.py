@@ -14,8 +14,8 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotation.adjudication.disagreement import Disagreement, compared_ratings
 from annotation.models import Adjudication, Aspect, Assignment, Item, Rating, Study, StudyEvent
-from annotation.questionnaires import Question, Questionnaire, Slot
-from annotation.ratings.checks import markable
+from annotation.questionnaires import Questionnaire, Slot
+from annotation.ratings.checks import answer_text, markable
 from annotation.ratings.voting import VoteOutcome, marked_by_majority, vote_outcome
 from benchmarks.core.digests import derive_seed
 from benchmarks.models import Candidate, Constraint, JudgeScore, Turn, Violation
@@ -162,13 +162,6 @@ def letter(place: int) -> str:
     """Return the letter of a rater: A to Z, then AA and so on."""
     more, last = divmod(place, len(LETTERS))
     return (letter(more - 1) if more else "") + LETTERS[last]
-
-
-def answer_text(question: Question, answer: Rating | Adjudication, texts: Mapping[str, str]) -> str:
-    """Return an answer as it is read: the label of a value, the conditions that were marked."""
-    if answer.chosen is not None:
-        return "; ".join(texts.get(key, key) for key in answer.chosen) or "none marked"
-    return "no answer" if answer.value is None else question.scale.label(answer.value)
 
 
 def texts_of(item: Item, slot: Slot) -> dict[str, str]:

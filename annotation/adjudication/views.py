@@ -15,7 +15,6 @@ from annotation.access import StudyAccess, fetch_managed_study
 from annotation.adjudication.disagreement import COMPARED, Disagreement, disagreement_at
 from annotation.adjudication.queue import Queue, QueueSelection, disagreement_queue
 from annotation.adjudication.selectors import (
-    answer_text,
     decided_count,
     find_slot,
     judge_verdicts,
@@ -36,6 +35,7 @@ from annotation.desk.views import STATUS
 from annotation.errors import Refused
 from annotation.models import Adjudication, Assignment, Item, Rating
 from annotation.questionnaires import Questionnaire, Slot, load_questionnaire
+from annotation.ratings.checks import answer_text
 from annotation.ratings.selectors import left_out
 from annotation.studies.views import study_context
 from benchmarks.access import signed_in

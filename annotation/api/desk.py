@@ -15,15 +15,10 @@ from django.urls import reverse
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from annotation.access import (
-    StudyAccess,
-    fetch_annotator,
-    fetch_assignment,
-    fetch_assignment_key,
-)
+from annotation.access import StudyAccess, fetch_annotator
 from annotation.api.errors import STATUS
+from annotation.assignments.presence import open_assignment
 from annotation.assignments.services import claim_next_item
-from annotation.desk.presence import open_assignment
 from annotation.desk.selectors import DeskPage, Reading, load_desk
 from annotation.desk.services import reopen_assignment, skip_assignment, submit_assignment
 from annotation.desk.trajectories import Dialogue
@@ -31,6 +26,7 @@ from annotation.desk.views import MOST_EDITS, MOST_MILLISECONDS, desk_url
 from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Participant, RatingEdit, Study
 from annotation.ratings.services import EditRequest, StoredEdit, record_edits
+from annotation.steps.access import fetch_assignment, fetch_assignment_key
 from annotation.steps.selectors import first_open, next_step
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.requests import Paged, PageOut, Strict, one_page

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from annotation.access import StepNotReached
 from annotation.errors import Refused
 from annotation.live.setup.files import LiveFileRefused
 from annotation.planning.plans import PlanError
+from annotation.steps.access import StepNotReached
 from benchmarks.api.errors import Handlers, error_response
 
 STATUS = {"invalid": 422, "incomplete": 422, "not_yours": 403}

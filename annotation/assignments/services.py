@@ -18,6 +18,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.assignments.gold import draw_gold
+from annotation.assignments.preconditions import standstill, step_before
 from annotation.assignments.selectors import (
     free_items,
     not_taken_back,
@@ -27,9 +28,8 @@ from annotation.assignments.selectors import (
 )
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
-from annotation.ratings.statements import lock_participant_row
+from annotation.models.statements import lock_participant_row
 from annotation.record.events import record_event
-from annotation.steps.selectors import standstill, step_before
 from benchmarks.asks.players import trajectories_played_by
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use

@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from typing import Any
 
+from annotation.assignments.presence import questionnaire_of, rotation_of, visible_verdicts
 from annotation.desk.form import (
     NONE_KEY,
     RESPECTED_KEY,
@@ -19,7 +20,6 @@ from annotation.desk.form import (
     build_form,
     stored_places,
 )
-from annotation.desk.presence import questionnaire_of, rotation_of, visible_verdicts
 from annotation.desk.trajectories import (
     DeskTurn,
     Dialogue,

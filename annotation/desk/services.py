@@ -5,13 +5,13 @@ from collections.abc import Callable
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.assignments.presence import note_active, questionnaire_of
 from annotation.assignments.services import (
     change_assignment_state,
     lock_assignment,
     lock_participant,
     refuse_unless_working,
 )
-from annotation.desk.presence import note_active, questionnaire_of
 from annotation.errors import Incomplete, Refused, refuse_longer
 from annotation.models import Aspect, Assignment, Item, Participant, Rating
 from annotation.quality.services import note_gold

@@ -13,17 +13,12 @@ from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import (
-    StudyAccess,
-    fetch_assignment,
-    fetch_assignment_key,
-    redirect_to_next_step,
-)
+from annotation.access import StudyAccess
+from annotation.assignments.presence import note_seen, open_assignment
 from annotation.assignments.services import was_taken_back
-from annotation.desk.breaks import minutes_without_break
+from annotation.desk.breaks import minutes_without_break, rested_at
 from annotation.desk.form import DeskAnswer
 from annotation.desk.posted_form import form_edits, shown_before, typed_places
-from annotation.desk.presence import note_seen, open_assignment
 from annotation.desk.selectors import DeskPage, load_desk
 from annotation.desk.services import (
     reopen_assignment,
@@ -33,11 +28,11 @@ from annotation.desk.services import (
 )
 from annotation.errors import Incomplete, Refused
 from annotation.json_bodies import BadBody, read_json_body
+from annotation.messages.services import count_unread
 from annotation.models import Aspect, Assignment, Participant, Study
-from annotation.people.messages import count_unread
 from annotation.ratings.services import EditRequest, Outcome, StoredEdit, record_edits, undo_edit
+from annotation.steps.access import fetch_assignment, fetch_assignment_key, redirect_to_next_step
 from annotation.steps.training import tells_expected
-from annotation.steps.views import rested_at
 from annotation.studies.selectors import study_banner
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable

@@ -12,12 +12,12 @@ from django.db.models import Count, Q, Sum
 from django.urls import reverse
 
 from annotation.access import Role
+from annotation.assignments.preconditions import standstill
 from annotation.live.lists import SessionRow
 from annotation.models import Item, LivePlace, LivePlan, LiveSession, Participant, Study
 from annotation.planning.outlook import SECONDS_AN_ANSWER, WORDS_A_MINUTE, mean_words
 from annotation.questionnaires import load_questionnaire
 from annotation.questionnaires.selectors import describe_questions
-from annotation.steps.selectors import standstill
 from annotation.studies.selectors import ItemCounts, StudyRow
 from benchmarks.core.registry import find_system
 

@@ -8,50 +8,6 @@ from django.contrib.auth.models import User
 
 from annotation.models import Participant, Study
 from annotation.planning.plans import BOUNDS, MOST_ANNOTATORS
-from annotation.studies.forms import reason_field
-from benchmarks.paging import as_id
-
-
-class GiveForm(forms.Form):
-    """The choice of the person who gets what another person had, or nobody yet."""
-
-    to = forms.ChoiceField(label="To", error_messages={"required": "Choose who gets it."})
-    reason = reason_field(required=True)
-
-    def __init__(self, data: Any = None, *, people: Iterable[Participant]) -> None:
-        super().__init__(data)
-        self.people = {str(person.number): person.user for person in people}
-        to = self.fields["to"]
-        assert isinstance(to, forms.ChoiceField)
-        to.choices = [
-            ("", "Choose an annotator"),
-            *((key, f"{key} {user.get_username()}") for key, user in self.people.items()),
-        ]
-
-    @property
-    def recipient(self) -> User:
-        return self.people[self.cleaned_data["to"]]
-
-
-class ReassignForm(GiveForm):
-    """Open items of one person for another one."""
-
-    items = forms.TypedMultipleChoiceField(
-        coerce=int, error_messages={"required": "Choose at least one item."}
-    )
-
-    def __init__(
-        self, data: Any = None, *, positions: Iterable[int], people: Iterable[Participant]
-    ) -> None:
-        super().__init__(data, people=people)
-        items = self.fields["items"]
-        assert isinstance(items, forms.ChoiceField)
-        items.choices = [(position, str(position)) for position in positions]
-
-    @property
-    def chosen(self) -> set[int]:
-        """The ticked items, so that they stay ticked beside an error."""
-        return {key for given in self["items"].value() or () if (key := as_id(str(given)))}
 
 
 class RatersForm(forms.Form):

@@ -17,8 +17,8 @@ from annotation.models import Assignment, Item, Participant, Study, StudyEvent
 from annotation.planning.plans import MOST_ANNOTATORS, ItemSource, PlanError
 from annotation.planning.sources import find_items
 from annotation.questionnaires import load_questionnaire
-from annotation.record.events import record_event
-from annotation.studies.services import checked_reason, refuse_unless_stored
+from annotation.record.events import checked_reason, record_event
+from annotation.studies.services import refuse_unless_stored
 from annotation.studies.setup import NewItem, add_items
 from benchmarks.asks.players import players
 from benchmarks.visibility import Visibility

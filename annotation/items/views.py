@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
 from annotation.assignments.services import assign_item
 from annotation.errors import Refused
-from annotation.items.forms import DealForm, GiveForm, MoreItemsForm, RatersForm
+from annotation.items.forms import DealForm, MoreItemsForm, RatersForm
 from annotation.items.selectors import (
     FILTERS,
     counted_items,
@@ -28,6 +28,7 @@ from annotation.items.services import (
     set_raters,
 )
 from annotation.models import Assignment, Item, Study
+from annotation.people.forms import GiveForm
 from annotation.people.selectors import active_annotators
 from annotation.planning.source_choices import agents_of, source_of
 from annotation.studies.places import free_places

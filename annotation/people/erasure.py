@@ -44,8 +44,8 @@ from annotation.models.append_only import AppendOnlyQuerySet
 from annotation.people.mail import address_in
 from annotation.people.mentions import Redaction, names_in, names_of
 from annotation.people.withdrawal import withdraw_annotator
-from annotation.record.events import record_event
-from annotation.studies.services import SCORES_TOO, checked_reason
+from annotation.record.events import checked_reason, record_event
+from annotation.studies.services import SCORES_TOO
 from benchmarks.models import ApiToken, Job, StoredAnswer, Upload
 
 ERASED = "(erased)"

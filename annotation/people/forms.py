@@ -7,12 +7,13 @@ from django import forms
 from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
 
+from annotation.form_fields import PeopleField, read_people, reason_field
+from annotation.messages.services import LONGEST_MESSAGE
 from annotation.models import Membership, Participant
 from annotation.people.invitations import LONGEST_DAYS, LONGEST_LABEL, USUAL_DAYS
 from annotation.people.mail import LINK, LONGEST_SUBJECT, LONGEST_TEXT
-from annotation.people.messages import LONGEST_MESSAGE
-from annotation.people.picker import PeopleField, split_names
 from annotation.planning.plans import MOST_ANNOTATORS
+from benchmarks.paging import as_id
 
 Role = Membership.Role
 ROLES = [
@@ -31,23 +32,6 @@ class MemberForm(forms.Form):
 
     def clean_names(self) -> list[User]:
         return read_people(self.cleaned_data["names"])
-
-
-def read_people(text: str | Iterable[str]) -> list[User]:
-    """Return the people whose user names stand in a text or list, in its order; names without an
-    account are named in the error.
-    """
-    names = split_names(text)
-    if len(names) > MOST_ANNOTATORS:
-        raise forms.ValidationError(f"At most {MOST_ANNOTATORS} people at once.")
-    found = User.objects.filter(is_active=True).in_bulk(names, field_name="username")
-    missing = [name for name in names if name not in found]
-    if missing:
-        raise forms.ValidationError(
-            f"No account with this name: {', '.join(missing)}. People without an account can "
-            "be invited by a link."
-        )
-    return [found[name] for name in names]
 
 
 class InviteForm(forms.Form):
@@ -205,3 +189,45 @@ class NewAccountForm(AccountBase):
         )
         self.fields["password2"].label = "Password again"
         self.fields["password2"].help_text = ""
+
+
+class GiveForm(forms.Form):
+    """The choice of the person who gets what another person had, or nobody yet."""
+
+    to = forms.ChoiceField(label="To", error_messages={"required": "Choose who gets it."})
+    reason = reason_field(required=True)
+
+    def __init__(self, data: Any = None, *, people: Iterable[Participant]) -> None:
+        super().__init__(data)
+        self.people = {str(person.number): person.user for person in people}
+        to = self.fields["to"]
+        assert isinstance(to, forms.ChoiceField)
+        to.choices = [
+            ("", "Choose an annotator"),
+            *((key, f"{key} {user.get_username()}") for key, user in self.people.items()),
+        ]
+
+    @property
+    def recipient(self) -> User:
+        return self.people[self.cleaned_data["to"]]
+
+
+class ReassignForm(GiveForm):
+    """Open items of one person for another one."""
+
+    items = forms.TypedMultipleChoiceField(
+        coerce=int, error_messages={"required": "Choose at least one item."}
+    )
+
+    def __init__(
+        self, data: Any = None, *, positions: Iterable[int], people: Iterable[Participant]
+    ) -> None:
+        super().__init__(data, people=people)
+        items = self.fields["items"]
+        assert isinstance(items, forms.ChoiceField)
+        items.choices = [(position, str(position)) for position in positions]
+
+    @property
+    def chosen(self) -> set[int]:
+        """The ticked items, so that they stay ticked beside an error."""
+        return {key for given in self["items"].value() or () if (key := as_id(str(given)))}

@@ -16,8 +16,7 @@ from annotation.assignments.services import (
 from annotation.errors import Refused
 from annotation.models import Assignment, Participant, Study, StudyEvent
 from annotation.quality.services import forget_known_answers
-from annotation.record.events import record_event
-from annotation.studies.services import checked_reason
+from annotation.record.events import checked_reason, record_event
 
 State, Standing, Kind = Assignment.State, Participant.State, StudyEvent.Kind
 

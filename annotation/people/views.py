@@ -17,9 +17,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
 from annotation.designs.types import NAMED, name_some
 from annotation.errors import Refused
-from annotation.items.forms import ReassignForm
+from annotation.messages.services import send_message
 from annotation.models import Assignment, Membership, Participant, Study
-from annotation.people.forms import InviteForm, MailForm, MemberForm, MessageForm
+from annotation.people.forms import InviteForm, MailForm, MemberForm, MessageForm, ReassignForm
 from annotation.people.invitations import (
     USUAL_DAYS,
     make_invite,
@@ -27,7 +27,6 @@ from annotation.people.invitations import (
     revoke_invite,
 )
 from annotation.people.mail import NewLink, invitation_subject, invitation_text, sends_mail
-from annotation.people.messages import send_message
 from annotation.people.selectors import (
     active_annotators,
     invite_rows,

@@ -11,7 +11,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from annotation.people.picker import PeopleField
+from annotation.form_fields import PeopleField
 from annotation.planning.forms import STEPS, BeforeForm, ItemsForm, QuestionnaireForm, StepForm
 from annotation.planning.plans import PlanProblem, SpecialItem, StudyPlan
 from annotation.planning.source_choices import MOST_SELECTED, CarriedChoice, SourceChoice

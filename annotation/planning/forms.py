@@ -9,8 +9,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from annotation.designs.sampling import Sample
+from annotation.form_fields import PeopleField
 from annotation.models import Study
-from annotation.people.picker import PeopleField
 from annotation.planning.plans import BOUNDS, DEALINGS, MOST_ANNOTATORS, ORDERS
 from annotation.planning.source_choices import SourceChoice
 from annotation.quality.rule import ACTIONS, MOST_ANSWERS, GoldRule

@@ -11,9 +11,8 @@ from annotation.errors import Refused
 from annotation.models import Assignment, Item, Message, Participant, Study, StudyEvent
 from annotation.quality.rule import NOTHING, PAUSE, TRAIN, WARN, gold_rule
 from annotation.quality.signs import gold_words
-from annotation.record.events import record_event
+from annotation.record.events import checked_reason, record_event
 from annotation.steps.training import count_right
-from annotation.studies.services import checked_reason
 
 State, Standing, Training = Assignment.State, Participant.State, Participant.Training
 Kind = StudyEvent.Kind

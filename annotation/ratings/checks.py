@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.errors import Refused, refuse_longer
-from annotation.models import Aspect, Item
+from annotation.models import Adjudication, Aspect, Item, Rating
 from annotation.questionnaires import Question, Questionnaire
 from annotation.questionnaires.types import MANY
 
@@ -123,3 +123,10 @@ def _check_spans(chosen: Sequence[Any] | None) -> None:
             raise Refused(
                 "invalid", "a place needs turn, where, start, end and quote, with start before end"
             )
+
+
+def answer_text(question: Question, answer: Rating | Adjudication, texts: Mapping[str, str]) -> str:
+    """Return an answer as it is read: the label of a value, the conditions that were marked."""
+    if answer.chosen is not None:
+        return "; ".join(texts.get(key, key) for key in answer.chosen) or "none marked"
+    return "no answer" if answer.value is None else question.scale.label(answer.value)

@@ -15,6 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 
+from annotation.assignments.presence import note_active, note_seen, questionnaire_of
 from annotation.assignments.services import (
     change_assignment_state,
     find_participant,
@@ -22,11 +23,10 @@ from annotation.assignments.services import (
     refuse_unless_working,
     renew_lease,
 )
-from annotation.desk.presence import note_active, note_seen, questionnaire_of
 from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit
+from annotation.models.statements import insert_row
 from annotation.ratings.checks import check_answer
-from annotation.ratings.statements import insert_row
 
 State = Assignment.State
 # The place of an answer: question, part of the item, aspect.

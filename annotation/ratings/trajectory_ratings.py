@@ -9,7 +9,6 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 
 from annotation.access import OVERSEERS, READERS
-from annotation.adjudication.selectors import answer_text
 from annotation.blinding import blind_studies
 from annotation.models import (
     Adjudication,
@@ -22,6 +21,7 @@ from annotation.models import (
     Study,
 )
 from annotation.questionnaires import Question, Questionnaire, Slot, load_questionnaire
+from annotation.ratings.checks import answer_text
 from annotation.ratings.selectors import turn_of
 from benchmarks.models import Constraint
 

@@ -5,7 +5,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from annotation.errors import Refused
 from annotation.models import Assignment, Study, StudyEvent
+
+LONGEST_REASON = 1000
 
 
 def record_event(
@@ -33,3 +36,13 @@ def record_event(
         reason=reason,
         detail=dict(detail or {}),
     )
+
+
+def checked_reason(reason: str, *, why: str = "") -> str:
+    """Return a reason as it is kept; ``why`` asks for one, in words, where none was given."""
+    reason = reason.strip()
+    if why and not reason:
+        raise Refused("invalid", f"say in a few words why {why}")
+    if len(reason) > LONGEST_REASON:
+        raise Refused("invalid", f"a reason has at most {LONGEST_REASON:,} characters")
+    return reason

@@ -30,10 +30,9 @@ from annotation.models import (
 from annotation.people.invitations import LONGEST_DAYS, OVER, TOKEN_BYTES, digest_of
 from annotation.quality.checks import reasons_for_check
 from annotation.quality.rule import CHECK_ALL, CHECK_NONE, code_check
-from annotation.record.events import record_event
+from annotation.record.events import checked_reason, record_event
 from annotation.recruiting.screening import ScreeningQuestion
 from annotation.studies.places import unlinked_places
-from annotation.studies.services import checked_reason
 from annotation.studies.setup import add_member
 
 Platform = RecruitingLink.Platform

@@ -6,11 +6,12 @@ from typing import Literal
 
 from django.urls import reverse
 
+from annotation.assignments.preconditions import AnnotatorStep, StepName
 from annotation.models import Assignment, Participant, Study, StudyText
 from annotation.questionnaires import load_questionnaire
 from annotation.questionnaires.selectors import describe_questions
 from annotation.recruiting.selectors import recruit_of
-from annotation.steps.selectors import AnnotatorStep, StepName, next_step
+from annotation.steps.selectors import next_step
 from annotation.studies.selectors import ItemCounts
 from annotation.texts.selectors import text_version
 

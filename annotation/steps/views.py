@@ -1,30 +1,21 @@
 """The steps before, between and after items: information, consent, training, breaks."""
 
-from datetime import datetime
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import (
-    StudyAccess,
-    fetch_annotator,
-    fetch_assignment,
-    fetch_study,
-    participant_of,
-    person,
-    redirect_to_next_step,
-)
+from annotation.access import StudyAccess, fetch_annotator, fetch_study, participant_of
+from annotation.assignments.preconditions import AnnotatorStep
 from annotation.assignments.services import claim_next_item
-from annotation.desk.breaks import end_break, take_break
+from annotation.desk.breaks import RESTED, end_break, take_break
 from annotation.errors import Refused
 from annotation.live.play.services import take_free_place
-from annotation.models import Assignment, Message, Participant, Study, StudyText
-from annotation.people.messages import read_message
+from annotation.models import Assignment, Participant, Study, StudyText
 from annotation.recruiting.selectors import recruit_of
-from annotation.steps.selectors import NO_FREE_PLACE, AnnotatorStep, first_open, next_step
+from annotation.steps.access import fetch_assignment, redirect_to_next_step
+from annotation.steps.selectors import NO_FREE_PLACE, first_open, next_step
 from annotation.steps.training import (
     begin_training_round,
     compare_item,
@@ -42,8 +33,6 @@ from annotation.texts.services import answer_consent, note_information_read
 from benchmarks.access import signed_in
 
 Part, Kind = Assignment.Part, StudyText.Kind
-# Where the session keeps when the last announced break in a study ended.
-RESTED = "rested_in_study_{}"
 
 
 @require_GET
@@ -68,8 +57,8 @@ def next_item(request: HttpRequest, pk: int) -> HttpResponseBase:
         case "training":
             return redirect("annotation:training_desk", pk=pk, position=step.position)
         case "session" if step.session is not None:
-            page = "session_instructions" if step.session.instructs else "session"
-            return redirect(f"annotation:{page}", pk=step.session.place.session_id)
+            page = "session_instructions" if step.instructs else "session"
+            return redirect(f"annotation:{page}", pk=step.session)
         case "seat":
             return _sit_down(request, access, participant)
         case "waiting":
@@ -298,24 +287,3 @@ def take_a_break(request: HttpRequest, pk: int) -> HttpResponseBase:
         return onward(access.study)
     context = {"study": access.study, "participant": participant}
     return render(request, "annotation/break.html", context)
-
-
-def rested_at(request: HttpRequest, study: Study) -> datetime | None:
-    """Return when the last announced break ended, as far as this session knows."""
-    kept = request.session.get(RESTED.format(study.pk))
-    return datetime.fromisoformat(kept) if kept else None
-
-
-@require_POST
-@signed_in
-def message_read(request: HttpRequest, pk: int, message: int) -> HttpResponseBase:
-    """Put a message away."""
-    access, _ = fetch_annotator(request, pk)
-    row = get_object_or_404(Message, pk=message, study=access.study)
-    try:
-        read_message(message=row, user=person(request))
-    except Refused as refused:
-        raise Http404 from refused
-    if request.POST.get("back") == "home":
-        return redirect("annotation:home")
-    return redirect("annotation:study", pk=pk)

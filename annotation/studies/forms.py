@@ -1,10 +1,11 @@
-"""The settings of a study, and the field for a reason."""
+"""The settings of a study, and whether it is archived before it is deleted."""
 
 from typing import Any, cast
 
 from django import forms
 from django.conf import settings
 
+from annotation.form_fields import reason_field
 from annotation.models import Study
 from annotation.planning.forms import GoldRuleForm, RetentionForm, SettledField
 from annotation.planning.plans import BOUNDS
@@ -21,20 +22,9 @@ from annotation.quality.rule import (
     least_seconds,
 )
 from annotation.retention.rule import RETENTION, retention_rule
-from annotation.studies.services import ERASURE, LONGEST_REASON, SCORES_TOO, WORDS_ALONE
+from annotation.studies.services import ERASURE, SCORES_TOO, WORDS_ALONE
 
 MOMENT = "%Y-%m-%dT%H:%M"
-
-
-def reason_field(*, required: bool, label: str = "Reason", words: str = "") -> forms.CharField:
-    """Return why something is done; it is kept in the record."""
-    return forms.CharField(
-        label=label,
-        required=required,
-        max_length=LONGEST_REASON,
-        error_messages={"required": "Enter a reason."},
-        help_text=words or "Kept in the study’s record.",
-    )
 
 
 class ArchiveForm(forms.Form):

@@ -15,6 +15,7 @@ from django.db.models import Count, F, Min, QuerySet, Sum
 from django.utils import timezone
 
 from annotation.assignments.gold import GoldCounts, gold_counts
+from annotation.assignments.preconditions import step_before
 from annotation.assignments.selectors import has_free_item
 from annotation.models import Assignment, Item, Participant, Study
 from annotation.quality.checks import (
@@ -28,7 +29,6 @@ from annotation.quality.checks import (
 from annotation.quality.rule import gold_rule, least_seconds
 from annotation.quality.signs import SubmittedWork, median_seconds
 from annotation.quality.unanswered import unanswered_sessions
-from annotation.steps.selectors import step_before
 from annotation.studies.places import free_places
 from annotation.studies.selectors import ItemCounts, study_sizes
 

@@ -27,7 +27,7 @@ from annotation.quality.rule import (
     gold_rule,
     least_seconds,
 )
-from annotation.record.events import record_event
+from annotation.record.events import checked_reason, record_event
 from annotation.retention.rule import RETENTION, RetentionRule, retention_rule
 from benchmarks.models import Run
 from benchmarks.visibility import role_changes_in
@@ -35,7 +35,6 @@ from benchmarks.visibility import role_changes_in
 OVER = (Study.Status.CLOSED, Study.Status.ARCHIVED)
 WORKING = (Study.Status.OPEN, Study.Status.PAUSED)
 ENDED = "the closing date has passed"
-LONGEST_REASON = 1000
 TIMES: Mapping[str, str] = {
     "lease_minutes": "minutes that somebody may keep an item",
     "idle_seconds": "seconds after which time is no longer counted",
@@ -205,16 +204,6 @@ def refuse_unless_stored(study: Study) -> None:
     """Refuse to begin anything with a study of which a part is missing still."""
     if not is_stored(study):
         raise Refused("conflict", "the study is not completely stored yet; wait, or delete it")
-
-
-def checked_reason(reason: str, *, why: str = "") -> str:
-    """Return a reason as it is kept; ``why`` asks for one, in words, where none was given."""
-    reason = reason.strip()
-    if why and not reason:
-        raise Refused("invalid", f"say in a few words why {why}")
-    if len(reason) > LONGEST_REASON:
-        raise Refused("invalid", f"a reason has at most {LONGEST_REASON:,} characters")
-    return reason
 
 
 def _setting(study: Study, name: str) -> Any:

@@ -29,8 +29,8 @@ from annotation.access import (
 )
 from annotation.errors import Refused
 from annotation.live.lists import session_counts
+from annotation.messages.services import unread_messages
 from annotation.models import Assignment, Study
-from annotation.people.messages import unread_messages
 from annotation.planning.services import enqueue_again, launch_study
 from annotation.planning.storage import is_stored, storing_of
 from annotation.questionnaires import load_questionnaire

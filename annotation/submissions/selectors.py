@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.adjudication.selectors import answer_text
-from annotation.desk.presence import questionnaire_of
+from annotation.assignments.presence import questionnaire_of
 from annotation.models import Aspect, Assignment, Participant, Rating, Study, StudyEvent
+from annotation.ratings.checks import answer_text
 from annotation.steps.training import compare_item, condition_texts
 
 State, Part = Assignment.State, Assignment.Part

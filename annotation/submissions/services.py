@@ -19,9 +19,9 @@ from annotation.assignments.services import (
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Message, Participant, Study, StudyEvent
 from annotation.quality.services import count_known_answers
-from annotation.record.events import record_event
+from annotation.record.events import checked_reason, record_event
 from annotation.steps.training import tells_expected
-from annotation.studies.services import WORKING, checked_reason
+from annotation.studies.services import WORKING
 
 State, Part, Kind = Assignment.State, Assignment.Part, StudyEvent.Kind
 

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.people.messages import send_message
+from annotation.messages.services import send_message
 from tests.annotation.live_sessions import begin, make_live_session, make_live_study
 from tests.annotation.rows import make_person, make_study
 from tests.functional.axe import DRAWN

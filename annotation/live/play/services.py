@@ -8,10 +8,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.assignments.dealing import assign_items
+from annotation.assignments.preconditions import INFORMATION, standstill, step_before
 from annotation.assignments.services import lock_study
 from annotation.errors import Refused
 from annotation.live.events import lock_open_session, pause_belongs_to, record_live_event
-from annotation.live.next_session import find_free_place
 from annotation.live.play.drafts import drop_draft
 from annotation.live.setup.services import label_study
 from annotation.models import (
@@ -25,7 +25,7 @@ from annotation.models import (
     Participant,
     Study,
 )
-from annotation.steps.selectors import INFORMATION, standstill, step_before
+from annotation.steps.next_session import find_free_place
 from annotation.studies.setup import NewItem, add_items, add_member
 from annotation.texts.selectors import has_read_information
 from benchmarks.asks.players import player_name

@@ -19,11 +19,11 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import LARGEST, participant_of, person
+from annotation.assignments.preconditions import step_before
 from annotation.errors import Refused
 from annotation.json_bodies import read_json_body
 from annotation.live.access import SessionAccess, fetch_session
 from annotation.live.control.timeouts import leave_place
-from annotation.live.next_session import is_asked_about
 from annotation.live.play.dialogue import (
     final_plan,
     load_session_dialogue,
@@ -65,7 +65,7 @@ from annotation.live.play.status import (
 from annotation.live.setup.sessions import mode_of
 from annotation.live.setup.views import instructions
 from annotation.models import Assignment, LivePlace, LiveSession, StudyText
-from annotation.steps.selectors import step_before
+from annotation.steps.next_session import is_asked_about
 from annotation.texts.selectors import current_text, has_read_information, text_blocks
 from benchmarks.access import signed_in
 from benchmarks.asks.forms import FROM_FIELDS, LONGEST, TypedReplyForm, read_fields

@@ -6,12 +6,11 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 
+from annotation.form_fields import PeopleField, read_people
 from annotation.live.setup.design import MOST_SESSIONS, draw_tasks
 from annotation.live.setup.services import UNASKED, DesignRequest, SessionRequest
 from annotation.models import LivePlan
-from annotation.people.forms import read_people
 from annotation.people.invitations import LONGEST_DAYS
-from annotation.people.picker import PeopleField
 from annotation.planning.plans import MOST_ANNOTATORS
 from annotation.questionnaires import questionnaires_for
 from annotation.texts.services import LONGEST_TEXT

@@ -27,7 +27,6 @@ from annotation.live.lists import (
     own_rows,
     study_rows,
 )
-from annotation.live.next_session import next_session
 from annotation.live.play.services import take_own_place
 from annotation.live.setup.design import SessionDesign, in_words
 from annotation.live.setup.forms import ORDERS, AddSessionForm, LiveStudyForm, NewSessionForm
@@ -42,6 +41,7 @@ from annotation.live.setup.services import (
 from annotation.live.setup.sessions import mode_of
 from annotation.models import LivePlace, LivePlan, LiveSession, Membership
 from annotation.people.invitations import make_invite
+from annotation.steps.next_session import next_session
 from annotation.steps.selectors import next_step
 from annotation.studies.design import BalanceTable, balance_tables
 from annotation.studies.selectors import study_banner

@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 
-from annotation import access
 from annotation.models import Assignment, Rating, RatingEdit, Study
+from annotation.models.statements import find_own_assignment
 from annotation.ratings.services import record_rating
-from annotation.ratings.statements import find_own_assignment
+from annotation.steps import access
 from annotation.studies.services import set_study_status
 
 pytestmark = pytest.mark.django_db

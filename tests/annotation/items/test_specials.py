@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from annotation.assignments.presence import open_assignment
 from annotation.assignments.services import claim_next_item
-from annotation.desk.presence import open_assignment
 from annotation.errors import Refused
 from annotation.items.specials import add_specials
 from annotation.models import Assignment, Participant, Study

@@ -21,6 +21,7 @@ from annotation.adjudication.selectors import find_slot
 from annotation.adjudication.services import decide_place
 from annotation.desk.services import skip_assignment
 from annotation.errors import Refused
+from annotation.messages.services import send_message
 from annotation.models import (
     Aspect,
     Assignment,
@@ -48,7 +49,6 @@ from annotation.people.erasure import (
 from annotation.people.invitations import accept_invite, digest_of, make_invite, revoke_invite
 from annotation.people.mail import note_mailed
 from annotation.people.mentions import free_texts
-from annotation.people.messages import send_message
 from annotation.questionnaires import load_questionnaire
 from annotation.ratings.selectors import human_scores
 from annotation.ratings.services import EditRequest, record_rating

@@ -7,9 +7,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from annotation.assignments.presence import note_seen
 from annotation.assignments.services import change_assignment_state, claim_next_item
 from annotation.blinding import blind_studies
-from annotation.desk.presence import note_seen
 from annotation.desk.services import skip_assignment
 from annotation.errors import Refused
 from annotation.items.services import (
@@ -18,8 +18,8 @@ from annotation.items.services import (
     raise_raters,
     set_raters,
 )
+from annotation.messages.services import send_message
 from annotation.models import Assignment, Item, Message, Participant, Study, StudyEvent
-from annotation.people.messages import send_message
 from annotation.people.services import (
     pause_annotator,
     reassign_items,

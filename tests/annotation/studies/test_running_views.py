@@ -10,6 +10,7 @@ from django.test import Client
 
 from annotation.desk.services import skip_assignment
 from annotation.items.selectors import SIZE
+from annotation.messages.services import send_message
 from annotation.models import (
     Aspect,
     Assignment,
@@ -21,7 +22,6 @@ from annotation.models import (
     Study,
     StudyEvent,
 )  # fmt: skip
-from annotation.people.messages import send_message
 from annotation.ratings.services import record_rating
 from annotation.studies.progress import study_progress
 from annotation.studies.selectors import study_rows

@@ -1,4 +1,4 @@
-"""The field in which people are picked: a list of accounts, and a line for further user names."""
+"""Fields of several forms: people, and the reason for something that is done."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,6 +11,8 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.safestring import SafeString
 
 from annotation.models import Annotator, Participant
+from annotation.planning.plans import MOST_ANNOTATORS
+from annotation.record.events import LONGEST_REASON
 
 # Of an installation with more accounts, those that annotated already are listed first.
 MOST_LISTED = 300
@@ -73,3 +75,31 @@ def _accounts() -> list[User]:
     simulated = Annotator.objects.filter(user=OuterRef("pk"), is_simulated=True)
     rows = User.objects.filter(is_active=True).exclude(Exists(simulated))
     return list(rows.annotate(took_part=took_part).order_by("-took_part", "username")[:MOST_LISTED])
+
+
+def read_people(text: str | Iterable[str]) -> list[User]:
+    """Return the people whose user names stand in a text or list, in its order; names without an
+    account are named in the error.
+    """
+    names = split_names(text)
+    if len(names) > MOST_ANNOTATORS:
+        raise forms.ValidationError(f"At most {MOST_ANNOTATORS} people at once.")
+    found = User.objects.filter(is_active=True).in_bulk(names, field_name="username")
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise forms.ValidationError(
+            f"No account with this name: {', '.join(missing)}. People without an account can "
+            "be invited by a link."
+        )
+    return [found[name] for name in names]
+
+
+def reason_field(*, required: bool, label: str = "Reason", words: str = "") -> forms.CharField:
+    """Return why something is done; it is kept in the record."""
+    return forms.CharField(
+        label=label,
+        required=required,
+        max_length=LONGEST_REASON,
+        error_messages={"required": "Enter a reason."},
+        help_text=words or "Kept in the study’s record.",
+    )

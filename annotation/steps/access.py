@@ -1,0 +1,80 @@
+"""Open an annotator's own items, as far as their step allows."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+
+from annotation.access import LARGEST, StudyAccess, person
+from annotation.assignments.preconditions import step_before
+from annotation.models import Assignment, Membership
+from annotation.models.statements import find_own_assignment, find_participant_row
+from annotation.texts.selectors import has_read_information
+
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
+
+
+class StepNotReached(Exception):
+    """The item's part is not reached yet; `redirect_to_next_step` redirects to the next step."""
+
+
+def fetch_assignment(
+    request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
+) -> tuple[StudyAccess, Assignment]:
+    """Return one of this person's own items, in three queries; somebody else's cannot be named.
+
+    At an item nobody is more than its annotator, whatever other roles they have. Raises
+    ``StepNotReached`` for an item of a later step than theirs. What they had open when a new step
+    (such as a new consent text) came in between may still be sent, so that the page can keep it on
+    the screen; the services refuse it.
+    """
+    user, key = fetch_assignment_key(request, pk, position, part)
+    # By position again: items that are not open may move between the two queries.
+    item = get_object_or_404(
+        Assignment.objects.select_related("study", "item__task"),
+        pk=key.pk,
+        position=position,
+    )
+    item.annotator = user
+    participant = find_participant_row(study=pk, user=user.pk)
+    access = StudyAccess(item.study, user, frozenset({Membership.Role.ANNOTATOR}), participant)
+    if participant is None:
+        return access, item  # they may look at what was theirs, and answer nothing
+    participant.study, participant.user = item.study, user
+    if (request.method != "POST" or item.opened_at is None) and (
+        participant.break_since is not None
+        or step_before(item.study, participant, item.part) is not None
+        or not has_read_information(item.study, user)
+    ):
+        raise StepNotReached
+    return access, item
+
+
+def fetch_assignment_key(
+    request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
+) -> tuple[User, Assignment]:
+    """Fetch the same in one query, and only where it is: services read the rest under a lock."""
+    user = person(request)
+    item = None
+    if max(pk, position) <= LARGEST:
+        item = find_own_assignment(study=pk, user=user.pk, part=part, position=position)
+    if item is None:
+        raise Http404
+    item.annotator = user
+    return user, item
+
+
+def redirect_to_next_step(view: View) -> View:
+    """Send on whoever is not there yet, or is taking a break, to what comes first for them."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, pk: int, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return view(request, pk, *args, **kwargs)
+        except StepNotReached:
+            return redirect("annotation:next_item", pk=pk)
+
+    return cast(View, guarded)
