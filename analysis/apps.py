@@ -36,7 +36,7 @@ class AnalysisConfig(AppConfig):
 
 def forget_words(sender: object, ids: Sequence[int], **about: object) -> None:
     """Remove deleted trajectories from the search."""
-    from analysis.browser.search.index import remove_turns
+    from analysis.search.index import remove_turns
 
     remove_turns(ids)
 

@@ -51,7 +51,7 @@ class RatingTable(models.Model):
     """A tidy table as it was sent, and what its report is made with.
 
     ``content`` is the file itself, packed with gzip; ``settings`` are the values of
-    `analysis.tables.agreement.inputs.AgreementSettings`, chosen before the first report is made.
+    `analysis.agreement.inputs.AgreementSettings`, chosen before the first report is made.
     The owner sees the table; others with the right to see results do once it is ``shared``.
     """
 

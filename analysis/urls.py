@@ -8,14 +8,14 @@ from analysis.browser import list_views as browse
 from analysis.browser import remark_views as remarks
 from analysis.browser import trajectory_views as trajectory
 from analysis.browser.clusters import views as clusters
+from analysis.browser.compare_runs import views as flips
 from analysis.browser.groups import views as groups
-from analysis.browser.saved_views import views as saved
-from analysis.exports.urls import export_paths
+from analysis.downloads.urls import export_paths
 from analysis.pages import views as reports
 from analysis.pages.catalogue import PAGES
-from analysis.pages.compare_runs import views as flips
 from analysis.pages.quality import views as quality
 from analysis.pages.replicates import views as experiments
+from analysis.pages.saved_views import views as saved
 from analysis.tables.urls import table_paths
 
 app_name = "analysis"

@@ -169,7 +169,7 @@ def _drain_seconds() -> float:
 
 def sweep() -> None:
     """Enqueue again what a dead worker held, and do what falls due at a time."""
-    from analysis.browser.search.services import enqueue_index
+    from analysis.search.services import enqueue_index
     from annotation.live.control.timeouts import sweep_sessions
     from annotation.retention.services import enqueue_retention
     from annotation.studies.services import close_ended_studies

@@ -10,9 +10,9 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
 from analysis.browser.groups.failure_groups import failed_count, groups_link
-from analysis.browser.saved_views.selectors import TRAJECTORIES, saved_views
-from analysis.browser.search.services import unsearched
-from analysis.browser.search.snippets import Snippet, snippets
+from analysis.pages.saved_views.selectors import TRAJECTORIES, saved_views
+from analysis.search.services import unsearched
+from analysis.search.snippets import Snippet, snippets
 from analysis.trajectory_index.services import index_job, request_index
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility

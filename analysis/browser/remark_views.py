@@ -9,8 +9,8 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from analysis.browser.saved_views.services import LONGEST_QUERY
 from analysis.browser.trajectory_views import page_context, remarks_context
+from analysis.pages.saved_views.services import LONGEST_QUERY
 from annotation.access import person
 from annotation.errors import Refused
 from annotation.models import Remark, TrajectoryLabel

@@ -1,1 +1,1 @@
-"""Exports of analysis pages for a paper: LaTeX tables, figures as PDF, reports as one file."""
+"""The files that a report is written to: LaTeX tables, figures as PDF, reports as one file."""

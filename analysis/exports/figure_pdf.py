@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 
 from analysis.exports.chromium import NotPrinted, print_to_pdf
 from analysis.exports.figure_page import WIDTHS, figure_page
-from analysis.pages.responses import as_file
+from analysis.exports.responses import as_file
 from analysis.reports.content import FigureSpec
 from analysis.reports.deferred_files import DeferredFile
 from analysis.reports.deferred_reports import note_progress

@@ -1,5 +1,6 @@
 """Filters that some pages add: a measure, whom to compare with, a grouping, people, a profile."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from django.contrib.auth.models import User
@@ -7,11 +8,26 @@ from django.contrib.auth.models import User
 from analysis.filters.options import FilterOption
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies, study_version
-from analysis.frames.measures import measures_here
 from annotation.models import Item, Study
-from benchmarks.core.registry import find_system
+from benchmarks.core.ports.labels import Measure
+from benchmarks.core.registry import find_system, system_of
 
 MOST_STUDIES = 20
+LAST_PLAN = "Mean of the judges, of the last plan, 1 to 5."
+
+
+def known_dimensions(system: str) -> dict[str, str]:
+    """Return the rubric dimensions of a system, with their titles."""
+    known = system_of(system)
+    return {d.key: d.title for d in known.dimensions} if known else {}
+
+
+def measures_here(system: str) -> Mapping[str, Measure]:
+    """Return the metrics of a system by name, and after them its rubric dimensions."""
+    if not system:
+        return {}
+    dimensions = {key: Measure(title, LAST_PLAN) for key, title in known_dimensions(system).items()}
+    return {**find_system(system).labels.measures, **dimensions}
 
 
 def with_measure(selection: Selection) -> Selection:

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count
 
@@ -104,3 +106,23 @@ def agent_labels(names: Mapping[str, str]) -> dict[str, str]:
         name: f"{title} ({name})" if titles[title] > 1 else title or name
         for name, title in names.items()
     }
+
+
+# A mean of exactly the threshold must pass, though thirds are not exact in binary.
+NEARLY = 1e-9
+
+
+@dataclass(frozen=True)
+class PassThreshold:
+    """The mean that passes in a run, and whether every judge must have scored for it to count."""
+
+    threshold: float
+    everybody: bool
+
+
+def pass_threshold(settings: Mapping[str, Any]) -> PassThreshold | None:
+    """Return the threshold in a run's settings; None for systems without one."""
+    tau = settings.get("tau")
+    return (
+        None if tau is None else PassThreshold(float(tau), settings.get("quorum", "all") == "all")
+    )

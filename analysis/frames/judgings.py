@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from django.db.models import Count, Sum
 
+from analysis.filters.runs import NEARLY, pass_threshold
 from analysis.filters.selection import ChosenRun
 from analysis.stats.judges.rejudging import ScoreChange, score_change
-from analysis.trajectory_index.source_rows import NEARLY, pass_threshold
 from benchmarks.models import AnswererVersion, Exchange, JudgeScore, Trajectory, Turn
 from benchmarks.roles.judge_names import judge_names
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.agreement.csv_table import TableSection, TidyTable
 from analysis.filters.selection import ChosenRun
-from analysis.tables.agreement.csv_table import TableSection, TidyTable
 from annotation.models import Participant, Study
 from benchmarks.core.system import Dimension
 from benchmarks.models import JudgeScore

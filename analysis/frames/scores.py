@@ -9,6 +9,7 @@ from django.db.models import Count, QuerySet, Sum
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import outcome_frame
+from benchmarks.core.registry import find_system
 from benchmarks.models import AnswererVersion, JudgeScore, Trajectory, Turn
 from benchmarks.roles.judge_names import judge_names
 
@@ -28,6 +29,7 @@ SINGLE_COLUMNS = (
     "score",
 )
 UNSCORED = "not every judge scored"
+UNSCORED_PLAN = "not every judge scored the last plan"
 
 
 def _scores(
@@ -81,6 +83,17 @@ def turn_scores(
     return pd.DataFrame(
         {name: column[ordered] for name, column in zip(COLUMNS, columns, strict=True)}
     )
+
+
+def measure_frame(runs: Sequence[ChosenRun], metric: str, system: str) -> "DataFrame":
+    """Return `outcome_frame` of one measure, which may be a rubric dimension."""
+    if metric in find_system(system).labels.measures:
+        return outcome_frame(runs, [metric])
+    frame = outcome_frame(runs, [])
+    scores = turn_scores(runs, [metric], final=True).set_index("trajectory")["score"]
+    frame[metric] = frame["trajectory"].map(scores).astype("float64")
+    frame[f"why {metric}"] = frame[metric].isna().map({True: UNSCORED_PLAN, False: ""})
+    return frame
 
 
 def _turns(runs: Sequence[ChosenRun], *, final: bool) -> list[tuple[int, int, int, int]]:

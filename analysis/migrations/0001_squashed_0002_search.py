@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import migrations, models
 
-from analysis.browser.search.index import create_index, drop_index
+from analysis.search.index import create_index, drop_index
 from benchmarks.migrations._operations import CreateModels
 
 

@@ -3,7 +3,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from analysis.browser.search.index import create_index, drop_index
+from analysis.search.index import create_index, drop_index
 
 
 def make(apps, schema_editor):

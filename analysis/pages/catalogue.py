@@ -50,7 +50,7 @@ HEAVY = (
     "pandas",
     "scipy.stats",
     "analysis.trajectory_index.listing",
-    "analysis.tables.agreement.report",
+    "analysis.agreement.report",
 )
 
 

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from analysis.browser.saved_views.selectors import saved_views
+from analysis.exports.responses import answer_figure, answer_table, poll_deferred
 from analysis.filters import SHARED, read_filters, with_query
 from analysis.filters.forms import PageFilterForm
 from analysis.filters.judgings import counting_here
@@ -26,7 +26,7 @@ from analysis.pages.reports import (
     make_report,
     open_selection,
 )
-from analysis.pages.responses import answer_figure, answer_table, poll_deferred
+from analysis.pages.saved_views.selectors import saved_views
 from analysis.reports.chosen_runs import dataset_name
 from analysis.reports.content import Cell, Report
 from analysis.reports.deferred_files import DeferredFile, deferred_file

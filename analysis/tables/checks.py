@@ -9,7 +9,7 @@ from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 
-from analysis.tables.agreement.inputs import AgreementSettings
+from analysis.agreement.inputs import AgreementSettings
 from analysis.tables.selectors import OVERVIEW, ask_for
 from analysis.tables.services import (
     READING,
@@ -111,7 +111,7 @@ def check_table(job: Job, progress: Progress) -> None:
         low, high = given["settings"]["scale"]
         with concluded_on_error(job, upload):
             check_upload_apart(
-                "analysis.tables.agreement.csv_table:check_upload",
+                "analysis.agreement.csv_table:check_upload",
                 [str(path), str(low), str(high)],
                 upload=upload,
                 progress=progress,

@@ -110,7 +110,7 @@ def _write(table: RatingTable) -> Report:
     """Compute and keep the reports of all sections and of the whole table, which is returned."""
     # Statistics are slow to import: not when the server starts.
     pages = import_module("analysis.pages.own_table.page")
-    tidy_report = import_module("analysis.tables.agreement.report").tidy_report
+    tidy_report = import_module("analysis.agreement.report").tidy_report
     read = read_table(table)
     report = tidy_report(read, settings_of(table))
     url = reverse("analysis:rating_table", args=[table.pk])

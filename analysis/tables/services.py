@@ -15,13 +15,13 @@ from django.contrib.auth.models import User
 from django.core.files import File
 from django.db import transaction
 
+from analysis.agreement.inputs import GZIP, MOST_RATERS, AgreementSettings
 from analysis.models import RatingTable
-from analysis.tables.agreement.inputs import GZIP, MOST_RATERS, AgreementSettings
 from benchmarks.core.problems import Problems, Unquoted, text_fault
 from benchmarks.imports.uploads import UploadTooLarge, safe_name
 
 if TYPE_CHECKING:
-    from analysis.tables.agreement.csv_table import TidyTable
+    from analysis.agreement.csv_table import TidyTable
 
 CHUNK = 1 << 20
 LONGEST_NAME = 120
@@ -186,7 +186,7 @@ def _read(
     report_line: Callable[[int], None] | None = None,
     most_cells: int | None = None,
 ) -> "TidyTable":
-    from analysis.tables.agreement.csv_table import (
+    from analysis.agreement.csv_table import (
         read_tidy,  # brings numpy, which the start does without
     )
 

@@ -14,16 +14,16 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from analysis.agreement.inputs import AgreementSettings, example_csv
 from analysis.exports.about import about_file
 from analysis.exports.figure_pdf import pdf_file
 from analysis.exports.latex import TableSource, read_choice
+from analysis.exports.responses import answer_figure, answer_latex, answer_table
 from analysis.filters import with_query
 from analysis.models import RatingTable
 from analysis.pages.navigation import OWN, all_places
-from analysis.pages.responses import answer_figure, answer_latex, answer_table
 from analysis.reports.content import Report
 from analysis.reports.deferred_files import DeferredFile, deferred_file
-from analysis.tables.agreement.inputs import AgreementSettings, example_csv
 from analysis.tables.checks import TableCheck, checks_of, enqueue_check, moving_checks
 from analysis.tables.selectors import TablePage, ask_for, may_change, shown, tables_for
 from analysis.tables.services import (
@@ -208,7 +208,7 @@ def _new(request: HttpRequest) -> HttpResponse:
         table, created = store_table(**sent, created_by=who, most_cells=QUICK_CELLS)
     except FileRefused as error:
         # Imports numpy, which the server starts without.
-        from analysis.tables.agreement.csv_table import TooWide
+        from analysis.agreement.csv_table import TooWide
 
         if isinstance(error, TooWide):
             return _queue_check(**sent, created_by=who)

@@ -8,10 +8,10 @@ import numpy as np
 from django.db.models import Q
 from django.http import QueryDict
 
-from analysis.browser.groups.similar import kept_group
-from analysis.browser.search.matches import find_trajectories, has_words, ignored_words
+from analysis.search.matches import find_trajectories, has_words, ignored_words
 from analysis.trajectory_index.columns import IndexColumns
 from analysis.trajectory_index.facets import AnnotationColumns, IndexFacet, dimension_titles
+from analysis.trajectory_index.similar_groups import kept_group
 from analysis.trajectory_index.table import TrajectoryIndex, current_index
 from benchmarks.core.errors import CoreError
 from benchmarks.models import Task

@@ -1,39 +1,21 @@
 """Reading the index columns of trajectories from the database, in a fixed number of queries."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import Count, Q, QuerySet, Sum
 
+from analysis.filters.runs import NEARLY, PassThreshold, pass_threshold
 from analysis.frames.outcomes import rejudged_metrics
 from analysis.trajectory_index.columns import NONE, STATES, IndexColumns, empty
 from annotation.bulk_numbers import BETWEEN, aggregate_numbers
 from benchmarks.core.registry import find_system
 from benchmarks.models import Exchange, JudgeScore, Judging, Run, Trajectory, Violation
 
-# A mean of exactly the threshold must pass, though thirds are not exact in binary.
-NEARLY = 1e-9
 # At most this many trajectories are named in one query.
 CHUNK = 2000
 METRICS = ("valid", "accurate", "reward")
-
-
-@dataclass(frozen=True)
-class PassThreshold:
-    """The mean that passes in a run, and whether every judge must have scored for it to count."""
-
-    threshold: float
-    everybody: bool
-
-
-def pass_threshold(settings: Mapping[str, Any]) -> PassThreshold | None:
-    """Return the threshold in a run's settings; None for systems without one."""
-    tau = settings.get("tau")
-    return (
-        None if tau is None else PassThreshold(float(tau), settings.get("quorum", "all") == "all")
-    )
 
 
 class _RunFacts(NamedTuple):

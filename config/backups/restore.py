@@ -17,7 +17,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 from django.db.utils import DEFAULT_DB_ALIAS
 
-from analysis.browser.search.services import forget_index
+from analysis.search.services import forget_index
 from benchmarks.jobs.leases import settle_restored
 from config.backups import postgresql, sqlite
 from config.backups.archive import Manifest, extract_database, product_version, read_manifest

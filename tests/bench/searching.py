@@ -123,9 +123,9 @@ def main() -> None:
         from django.core.cache import caches
         from django.db import connection
 
-        from analysis.browser.search.matches import find_trajectories
-        from analysis.browser.search.services import index_run
-        from analysis.browser.search.snippets import snippets
+        from analysis.search.matches import find_trajectories
+        from analysis.search.services import index_run
+        from analysis.search.snippets import snippets
 
         counted = "time" if connection.vendor == "postgresql" else "CPU"
         print(f"{machine()}, {connection.display_name}")

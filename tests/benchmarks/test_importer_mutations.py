@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 import yaml
 
-from analysis.tables.agreement.csv_table import read_tidy
-from analysis.tables.agreement.inputs import example_csv
+from analysis.agreement.csv_table import read_tidy
+from analysis.agreement.inputs import example_csv
 from benchmarks.core.candidates import read_candidates, write_candidates
 from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import FileRefused

@@ -16,10 +16,10 @@ from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from analysis.browser.saved_views.selectors import TRAJECTORIES
-from analysis.browser.saved_views.services import save_view
+from analysis.agreement.inputs import AgreementSettings, example_csv
 from analysis.models import FailureClustering
-from analysis.tables.agreement.inputs import AgreementSettings, example_csv
+from analysis.pages.saved_views.selectors import TRAJECTORIES
+from analysis.pages.saved_views.services import save_view
 from analysis.tables.services import store_table
 from annotation.models import (
     Invite,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from django.http import QueryDict
 from django.urls import reverse
 
-from analysis.browser.saved_views.selectors import usual_query
 from analysis.filters import with_query
 from analysis.frames.failure_texts import BOTH, FEEDBACK, PLAN
+from analysis.pages.saved_views.selectors import usual_query
 from analysis.reports.content import Report
 from analysis.reports.deferred_reports import Params, ReportRequest, report_maker
 from analysis.reports.stored_reports import key_of

@@ -12,9 +12,6 @@ from analysis.browser.groups.failure_groups import (
     GroupOptions,
     drawn,
 )
-from analysis.browser.groups.similar import SimilarGroup, group_value, keep_groups
-from analysis.browser.search.query import SearchTerm
-from analysis.browser.search.snippets import excerpt
 from analysis.figures.layout.theme import ACCENT
 from analysis.figures.shares import Shares, share_dots
 from analysis.frames.failure_texts import FEEDBACK, LAST_TURNS, MOST_SIGNS, PLAN, EndText, end_texts
@@ -38,11 +35,14 @@ from analysis.reports.content import (
     text_column,
     words_column,
 )
-from analysis.reports.deferred_reports import note_progress
+from analysis.reports.deferred_reports import KEEP_SECONDS, note_progress
 from analysis.reports.formatting import counted, listed, number, plural
+from analysis.search.query import SearchTerm
+from analysis.search.snippets import excerpt
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.failure_causes import main_faults
 from analysis.stats.text_groups import NOT_CLEAR, TextGroup, TextGroups, group_texts
+from analysis.trajectory_index.similar_groups import SimilarGroup, group_value, keep_groups
 
 Key = tuple[int, int]
 FAULTS_NAMED = 3
@@ -81,6 +81,7 @@ def groups_report(asked: GroupOptions, chosen: GroupedTrajectories, key: str) ->
             SimilarGroup(g.number, g.words, tuple(members[g.number]), known.titles[g.kind])
             for g in found.groups
         ],
+        KEEP_SECONDS,
     )
     by_trajectory = {text.trajectory: text for text in texts}
     return Report(

@@ -20,9 +20,9 @@ from analysis.browser.groups.failure_groups import (
     read_group_options,
     wanted_groups,
 )
-from analysis.browser.saved_views.selectors import GROUPS, saved_views
+from analysis.exports.responses import answer_figure, answer_table, poll_deferred
 from analysis.filters import with_query
-from analysis.pages.responses import answer_figure, answer_table, poll_deferred
+from analysis.pages.saved_views.selectors import GROUPS, saved_views
 from analysis.reports.content import Report
 from analysis.reports.deferred_reports import DeferredReport, ReportRequest, find_deferred
 from analysis.trajectory_index.services import index_job

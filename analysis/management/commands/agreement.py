@@ -53,11 +53,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         # numpy and scipy take a second to load, which manage.py should not pay for other commands.
+        from analysis.agreement.csv_table import read_tidy
+        from analysis.agreement.inputs import AgreementSettings
+        from analysis.agreement.plain_text import report_text
+        from analysis.agreement.report import tidy_report
         from analysis.stats.results import as_json
-        from analysis.tables.agreement.csv_table import read_tidy
-        from analysis.tables.agreement.inputs import AgreementSettings
-        from analysis.tables.agreement.plain_text import report_text
-        from analysis.tables.agreement.report import tidy_report
 
         path: Path = options["file"]
         low, high = options["scale"]

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from analysis.agreement.inputs import AgreementSettings
+from analysis.agreement.judges_and_people import rounded_mean
 from analysis.reports.formatting import number
 from analysis.stats.columns import Floats
 from analysis.stats.rater_agreement.alpha import krippendorff_alpha
 from analysis.stats.rater_agreement.answers import answers_of_rows, answers_of_scores
 from analysis.stats.rater_agreement.kappas import cohen_kappa
 from analysis.stats.results import Estimate
-from analysis.tables.agreement.inputs import AgreementSettings
-from analysis.tables.agreement.judges_and_people import rounded_mean
 
 if TYPE_CHECKING:
     from pandas import DataFrame

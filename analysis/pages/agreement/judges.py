@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from analysis.agreement.inputs import AgreementSettings
+from analysis.agreement.report import tidy_report
 from analysis.figures.bland_altman import DifferencePanel, bland_altman_plot
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.layout.theme import Figure
@@ -24,8 +26,6 @@ from analysis.pages.own_table.tables import against_table, chance_table, correla
 from analysis.pages.people import chosen_people
 from analysis.reports.content import Table
 from analysis.stats.results import Estimate
-from analysis.tables.agreement.inputs import AgreementSettings
-from analysis.tables.agreement.report import tidy_report
 
 SEED = 20260118
 WORD = "Dimension"

@@ -4,8 +4,8 @@ from analysis.figures.layout.elements import Unit
 from analysis.figures.layout.theme import Figure
 from analysis.figures.model_pairs import PairMark, pair_forest, pair_matrix
 from analysis.figures.tool_use import SharePart, share_cells
+from analysis.filters.page_filters import measures_here
 from analysis.filters.selection import Selection
-from analysis.frames.measures import measures_here
 from analysis.pages.compare_models.rows import (
     MOST_PAIRS,
     ComparisonData,

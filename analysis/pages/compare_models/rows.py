@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from analysis.browser.comparison.run_measures import known_dimensions
+from analysis.filters.page_filters import known_dimensions, measures_here
 from analysis.filters.selection import ChosenRun, Selection
-from analysis.frames.measures import measure_frame, measures_here
 from analysis.frames.outcomes import unfinished, why_undefined
+from analysis.frames.scores import measure_frame
 from analysis.pages.leaderboard.rows import signature
 from analysis.pages.links import Link
 from analysis.reports import addresses, system_facts

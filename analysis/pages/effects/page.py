@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from analysis.figures.layout.theme import NEUTRAL, Figure, Style
 from analysis.figures.tool_use import PointRow, panel_dots
+from analysis.filters.page_filters import measures_here
 from analysis.filters.selection import Selection
-from analysis.frames.measures import measures_here
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,

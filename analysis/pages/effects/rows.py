@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from analysis.filters.page_filters import measures_here
 from analysis.filters.selection import ChosenRun, Selection
-from analysis.frames.measures import measure_frame, measures_here
 from analysis.frames.outcomes import unfinished, why_undefined
+from analysis.frames.scores import measure_frame
 from analysis.pages.compare_models.rows import Flip, scale_of
 from analysis.pages.links import Link
 from analysis.reports import addresses, system_facts

@@ -6,6 +6,7 @@ from typing import Any
 from analysis.figures.forest import CLEAR_LOOK, UNCLEAR_LOOK, ForestRows, forest
 from analysis.figures.layout.theme import Figure
 from analysis.figures.rubric import rubric_heatmap
+from analysis.filters.runs import NEARLY, pass_threshold
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.failures import find_faults
 from analysis.frames.outcomes import outcome_frame
@@ -49,7 +50,6 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import plural
-from analysis.trajectory_index.source_rows import NEARLY, pass_threshold
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import find_system
 from benchmarks.models import Trajectory

@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.agreement.csv_table import TableSection, TidyTable
+from analysis.agreement.inputs import AgreementSettings
+from analysis.agreement.judges_and_people import means_of
+from analysis.agreement.report import Planning, plan
 from analysis.figures.layout.theme import Figure
 from analysis.figures.panels import bias_panels
 from analysis.filters.selection import Selection
@@ -71,10 +75,6 @@ from analysis.stats.judges.panels import PanelJudge, PanelReliability, judge_pan
 from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.resampling import repeated
 from analysis.stats.results import Estimate
-from analysis.tables.agreement.csv_table import TableSection, TidyTable
-from analysis.tables.agreement.inputs import AgreementSettings
-from analysis.tables.agreement.judges_and_people import means_of
-from analysis.tables.agreement.report import Planning, plan
 from annotation.questionnaires import load_questionnaire
 
 if TYPE_CHECKING:

@@ -3,6 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis.agreement.csv_table import TidyTable
+from analysis.agreement.inputs import AgreementSettings
+from analysis.agreement.judges_and_people import adjusted, alternative_tests
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.pages.links import Link
 from analysis.pages.own_table.sections import SectionTests, lacking
@@ -10,9 +13,6 @@ from analysis.reports.content import Cell, Column, count_cell, number_column
 from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.rater_agreement.non_inferiority import Answer
 from analysis.stats.results import Estimate
-from analysis.tables.agreement.csv_table import TidyTable
-from analysis.tables.agreement.inputs import AgreementSettings
-from analysis.tables.agreement.judges_and_people import adjusted, alternative_tests
 
 NO_TEST = "the alternative annotator test is not available on any dimension"
 

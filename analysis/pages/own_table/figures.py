@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from analysis.agreement.judges_and_people import JudgeComparison
+from analysis.agreement.report import RaterGroup, SectionReport
 from analysis.figures.agreement import agreement_bars, agreement_shares
 from analysis.figures.bland_altman import DifferencePanel, bland_altman_plot
 from analysis.figures.forest import ForestRows, forest
@@ -14,8 +16,6 @@ from analysis.pages.own_table.sections import MOST_DRAWN, SectionTests, judges_o
 from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.results import Estimate
-from analysis.tables.agreement.judges_and_people import JudgeComparison
-from analysis.tables.agreement.report import RaterGroup, SectionReport
 
 
 def draw_gap(result: SectionResult, url: UrlOf) -> Figure | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from analysis.agreement.report import RaterGroup
 from analysis.pages.own_table.sections import SectionPart
 from analysis.pages.own_table.tables import named, naming
 from analysis.reports.content import (
@@ -19,7 +20,6 @@ from analysis.reports.formatting import Unit, counted
 from analysis.stats.rater_agreement.icc import FORMS
 from analysis.stats.rater_agreement.kappas import weights_in_words
 from analysis.stats.results import Estimate
-from analysis.tables.agreement.report import RaterGroup
 
 MOST_PAIRS = 60
 

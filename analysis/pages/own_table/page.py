@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from analysis.agreement.report import TidyReport
 from analysis.pages.declaration import (
     ColumnOf,
     FigureOf,
@@ -46,7 +47,6 @@ from analysis.pages.own_table.tables import (
 from analysis.reports.content import Cell, Report, Table, text_cell, text_column
 from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.results import Estimate
-from analysis.tables.agreement.report import TidyReport
 
 WORD = "Section"
 NO_PANEL = "no judge, or no person to hold one against"

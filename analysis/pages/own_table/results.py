@@ -3,6 +3,15 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from analysis.agreement.inputs import AgreementSettings
+from analysis.agreement.judges_and_people import JudgeComparison
+from analysis.agreement.report import (
+    ONE_EACH,
+    UNLIKE_PART,
+    RaterGroup,
+    SectionReport,
+    TidyReport,
+)
 from analysis.pages.links import Link
 from analysis.pages.own_table.sections import (
     MOST_DRAWN,
@@ -21,15 +30,6 @@ from analysis.pages.own_table.sections import (
 from analysis.reports.content import how_interval
 from analysis.stats.rater_agreement.alt_test import NEAR_START, AltTest
 from analysis.stats.results import Estimate
-from analysis.tables.agreement.inputs import AgreementSettings
-from analysis.tables.agreement.judges_and_people import JudgeComparison
-from analysis.tables.agreement.report import (
-    ONE_EACH,
-    UNLIKE_PART,
-    RaterGroup,
-    SectionReport,
-    TidyReport,
-)
 
 
 @dataclass(frozen=True)

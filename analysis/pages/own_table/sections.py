@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis.agreement.judges_and_people import JudgeComparison
+from analysis.agreement.report import RaterGroup, SectionReport, TidyReport
 from analysis.reports.formatting import listed, number, plural
 from analysis.stats.rater_agreement.alt_test import ITEMS_NEEDED, PEOPLE_NEEDED, AltTest
 from analysis.stats.rater_agreement.alt_verdict import LOW_ALPHA
 from analysis.stats.rater_agreement.non_inferiority import Answer
 from analysis.stats.results import Distribution, DistributionBin
-from analysis.tables.agreement.judges_and_people import JudgeComparison
-from analysis.tables.agreement.report import RaterGroup, SectionReport, TidyReport
 
 # From this share of one score on, kappa and alpha are low however often raters agree.
 SKEWED = 0.7

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from analysis.agreement.judges_and_people import JudgeComparison
+from analysis.agreement.report import Planning
 from analysis.pages.own_table.sections import SectionPart, SectionTests, score_counts
 from analysis.reports.content import (
     Cell,
@@ -19,8 +21,6 @@ from analysis.reports.content import (
 from analysis.reports.formatting import counted, number
 from analysis.stats.rater_agreement.differences import EXACT_RULE, ROUNDED_RULE
 from analysis.stats.rater_agreement.sample_size import SampleSize
-from analysis.tables.agreement.judges_and_people import JudgeComparison
-from analysis.tables.agreement.report import Planning
 
 Row = tuple[Cell, ...]
 

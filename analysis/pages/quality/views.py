@@ -13,9 +13,9 @@ from analysis.exports.about import about_file
 from analysis.exports.figure_pdf import pdf_file
 from analysis.exports.latex import TableSource, read_choice
 from analysis.exports.report_file import FileSection
+from analysis.exports.responses import answer_figure, answer_latex, answer_table
 from analysis.filters.studies import study_version
 from analysis.pages.catalogue import pages_of
-from analysis.pages.responses import answer_figure, answer_latex, answer_table
 from analysis.reports.content import Banner, Report
 from analysis.reports.deferred_files import DeferredFile, deferred_file
 from analysis.reports.stored_reports import keep_report, kept_report, key_of

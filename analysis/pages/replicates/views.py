@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from analysis.pages.responses import answer_table
+from analysis.exports.responses import answer_table
 from analysis.reports.content import Report
 from analysis.reports.stored_reports import keep_report, key_of
 from benchmarks.access import fetch, signed_in, visibility

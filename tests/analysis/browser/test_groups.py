@@ -16,10 +16,10 @@ from analysis.browser.groups.failure_groups import (
     drawn,
     read_group_options,
 )
-from analysis.browser.groups.similar import kept_group
 from analysis.frames.failure_texts import FEEDBACK, PLAN, end_texts
 from analysis.models import RunFacts
 from analysis.trajectory_index import table as index_table
+from analysis.trajectory_index.similar_groups import kept_group
 from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Run, Trajectory
 from benchmarks.visibility import EVERYTHING, Visibility

@@ -15,9 +15,9 @@ from django.urls import reverse
 from pytest_django import Settings as DjangoSettings
 from pytest_django.fixtures import DjangoAssertNumQueries
 
+from analysis.agreement.inputs import example_csv
 from analysis.models import RatingTable
 from analysis.tables import services as rating_tables
-from analysis.tables.agreement.inputs import example_csv
 from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Upload
 from tests.analysis.rows import make_person

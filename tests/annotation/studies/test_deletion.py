@@ -12,8 +12,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.browser.search.index import TURNS, add_rows, rows_of_turn
-from analysis.browser.search.matches import find_trajectories
+from analysis.search.index import TURNS, add_rows, rows_of_turn
+from analysis.search.matches import find_trajectories
 from annotation.demo.deletion import begin_demo_deletion, plan_demo_deletion
 from annotation.demo.services import PASSWORD
 from annotation.demo.studies import ACCOUNTS

@@ -1,7 +1,7 @@
 """An uploaded table whose items share few tasks says so on its pages."""
 
 from analysis.pages.own_table.page import overview_page, section_page
-from tests.analysis.tables.agreement.test_report import made_rows, report
+from tests.analysis.agreement.test_report import made_rows, report
 
 
 def test_few_tasks_are_said_on_the_page() -> None:

@@ -3,7 +3,7 @@
 import json
 
 from analysis.pages.own_table.page import overview_page, section_page
-from tests.analysis.tables.agreement.test_report import made_rows, report
+from tests.analysis.agreement.test_report import made_rows, report
 
 Row = tuple[object, ...]
 

@@ -1,0 +1,1 @@
+"""Downloads: analysis pages, runs, studies and experiments as files for a paper."""
