@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CHECKS := check-format check-style check-types check-templates check-migrations check-imports
 
 .DEFAULT_GOAL := help
-.PHONY: help run services services-stop test test-browser looks test-postgres test-unit check $(CHECKS) bench format lock \
+.PHONY: help run services services-stop test test-browser looks test-postgres test-unit check $(CHECKS) bench format package lock \
 	clean chromium
 
 help: ## Show this list
@@ -71,7 +71,10 @@ format: $(VENV)/.dev ## Put the code into its usual form
 	$(PY) -m ruff check --fix-only --quiet .
 	$(PY) -m ruff format .
 
-lock: ## Pin requirements/*.in anew (needs uv)
+package: $(VENV)/.dev ## Build wheels and sources of PlanJury and its client into dist/
+	@requirements/scripts/package.sh $(PY) dist
+
+lock: ## Pin the dependencies of pyproject.toml anew (needs uv)
 	@requirements/scripts/lock.sh
 
 clean: ## Remove the environment and all caches; the data in var/ stays

@@ -3,11 +3,18 @@
 
 import os
 import sys
+from pathlib import Path
 
 
 def main() -> None:
     """Run the management command named on the command line."""
+    # Where the wheel is installed, the packages lie beside this file and not on the path.
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
+    if sys.argv[1:2] == ["demo"] and "--help" not in sys.argv:
+        from config.demo_folder import use_temporary_folder
+
+        use_temporary_folder()
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
 

@@ -10,7 +10,7 @@ from config.settings import env, services
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 # Everything the app writes lies in this one folder: back it up and nothing is lost.
-DATA_DIR = env.folder("PLANJURY_DATA_DIR", default=BASE_DIR / "var")
+DATA_DIR = env.data_folder(BASE_DIR)
 
 # Studies are exported here before they, or their answers, are deleted.
 ARCHIVE_DIR = env.folder("PLANJURY_ARCHIVE_DIR", default=DATA_DIR / "archive")

@@ -9,6 +9,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
+from platformdirs import user_data_path
 
 from config.private_files import FOLDER_MODE
 
@@ -119,6 +120,25 @@ def folder(name: str, *, default: Path) -> Path:
     if path.exists() and not path.is_dir():
         raise BadVariable(name, "must name a folder, but there is a file of that name")
     return path
+
+
+def data_folder(base: Path) -> Path:
+    """Return the folder for everything that the app writes.
+
+    It is ``PLANJURY_DATA_DIR``, ``var`` in a checkout, or the platform's folder for data: an
+    upgrade would remove what lies in the folder of an installed package. The wheel leaves the
+    Makefile out, which tells a checkout.
+    """
+    if (base / "Makefile").is_file():
+        return folder("PLANJURY_DATA_DIR", default=base / "var")
+    if text("PLANJURY_DATA_DIR", default=""):
+        return folder("PLANJURY_DATA_DIR", default=base)
+    try:
+        return user_data_path("planjury")
+    except RuntimeError:
+        raise BadVariable(
+            "PLANJURY_DATA_DIR", "must be set, because this account has no home folder"
+        ) from None
 
 
 def stored_secret_key(path: Path) -> str:

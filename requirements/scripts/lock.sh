@@ -1,5 +1,5 @@
 #!/bin/sh
-# Pin requirements/*.in with hashes; arguments go to uv (--upgrade, --upgrade-package NAME).
+# Pin the dependencies of pyproject.toml with hashes; arguments go to uv (--upgrade, --upgrade-package NAME).
 # The lock files name no package index, so that any mirror will do.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -11,11 +11,11 @@ compile() {
     name="$1"
     shift
     uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --no-emit-find-links \
-        --python-version 3.11 "$@" "requirements/$name.in" \
-        --output-file "requirements/$name.lock" >/dev/null
+        --python-version 3.11 "$@" pyproject.toml --output-file "requirements/$name.lock" >/dev/null
 }
-for name in core parquet errors dev; do
-    compile "$name" "$@"
-done
+compile core "$@"
+compile dev --group dev "$@"
+compile parquet --extra parquet --constraint requirements/core.lock "$@"
+compile errors --extra errors --constraint requirements/core.lock "$@"
 # torch brings libraries of graphics cards on some platforms, so this one is for every platform.
-compile train --universal "$@"
+compile train --universal --extra train --constraint requirements/core.lock "$@"

@@ -171,6 +171,20 @@ def is_pending(pid: int, number: int) -> bool:
     return bool(int(lines["ShdPnd"], 16) >> (number - 1) & 1)
 
 
+def test_a_second_server_on_the_same_data_is_told_of_the_first(
+    serve: Serve, place: Installation
+) -> None:
+    first = serve(port := free_port())
+    assert answer(port) == 200
+    second = serve(free_port())
+    assert second.wait(timeout=60) == 1
+    assert f"Another server uses the data in {place.folder}." in place.log.read_text()
+    first.kill()
+    first.wait(timeout=60)
+    serve(port := free_port())  # the lock of a killed one is free at once
+    assert answer(port) == 200
+
+
 def test_a_killed_child_comes_back_and_a_killed_server_leaves_nothing(serve: Serve) -> None:
     port = free_port()
     process = serve(port)

@@ -1,10 +1,14 @@
 """``manage.py serve``: the whole app with one command."""
 
+import errno
+import fcntl
 import logging
 import os
 import socket
 from argparse import ArgumentParser
-from typing import Any
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, TextIO
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -31,6 +35,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Run until SIGINT, SIGTERM or SIGHUP."""
         listener = _listen(settings.SERVE_HOST, settings.SERVE_PORT)
+        held = None if options["web_only"] else _hold(settings.DATA_DIR / "serve.lock")
         server.prepare(self)
         if server.collect_static_if_needed():
             self.stdout.write("The static files were collected.")
@@ -38,7 +43,7 @@ class Command(BaseCommand):
         children = [server.web_server(listener)]
         if not options["web_only"]:
             children.append(server.background_worker(listener))
-        with listener:
+        with listener, held or nullcontext():
             # The web server closes the port when it is told to end: it must be the last to hold it.
             server.run(children, started=self._greet, stopping=listener.close)
         self.stdout.write("PlanJury has stopped.")
@@ -90,8 +95,27 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise CommandError(
             f"Cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}. "
-            "Choose another port: PORT=8001 make run"
+            "Set PORT to a free port, such as PORT=8001."
         ) from None
+
+
+def _hold(path: Path) -> TextIO:
+    """Keep a second whole server off the same data.
+
+    The lock is this process's alone: one that is killed does not leave it to its children.
+    """
+    file = path.open("w")
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        if error.errno not in {errno.EACCES, errno.EAGAIN}:
+            raise CommandError(f"Cannot lock {path}: {error.strerror}.") from None
+        raise CommandError(
+            f"Another server uses the data in {path.parent}. Stop it first, name another folder in "
+            "PLANJURY_DATA_DIR, or start a second web server for the same data with --web-only."
+        ) from None
+    return file
 
 
 def _address() -> str:
