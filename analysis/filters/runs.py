@@ -24,12 +24,17 @@ def is_judged(system: str) -> bool:
     return system in SYSTEMS and any(role.judges for role in get_system(system).roles)
 
 
-def trajectory_counts(runs: Sequence[int]) -> dict[int, dict[str, int]]:
-    """Return the trajectories by run and status."""
+def trajectory_counts(
+    runs: Sequence[int], left_out: Mapping[int, frozenset[int]] | None = None
+) -> dict[int, dict[str, int]]:
+    """Return the trajectories by run and status; ``left_out`` are tasks that a run leaves out."""
     found: dict[int, dict[str, int]] = {pk: {} for pk in runs}
     if runs:
-        rows = Trajectory.objects.filter(run__in=runs).values_list("run", "status")
-        for pk, status, count in rows.annotate(n=Count("pk")).order_by():
+        rows = Trajectory.objects.filter(run__in=runs)
+        for pk, tasks in (left_out or {}).items():
+            rows = rows.exclude(run=pk, task__in=tasks)
+        statuses = rows.values_list("run", "status")
+        for pk, status, count in statuses.annotate(n=Count("pk")).order_by():
             found[pk][status] = count
     return found
 

@@ -22,6 +22,7 @@ from analysis.filters.runs import (
     trajectory_counts,
 )
 from annotation.models import Study
+from benchmarks.core.digests import digest
 from benchmarks.core.ports.comparisons import Factor
 from benchmarks.models import Dataset, Run, Trajectory
 from benchmarks.validity.selectors import CertifiedValidity, current_certificate
@@ -33,7 +34,8 @@ class ChosenRun:
 
     ``value`` is what the factor that a page varies is for this run. Of its ``judgings`` one counts
     here, by default the run's ``primary`` one, and on pages that compare two, one is ``beside`` it.
-    ``left_out`` are tasks that no figure counts, because their own reference does not solve them.
+    ``left_out`` are tasks that no figure counts, because their own reference does not solve them;
+    with ``every_task`` they count, because the address wants all.
     """
 
     pk: int
@@ -58,6 +60,7 @@ class ChosenRun:
     primary: int | None = None
     beside: RunJudging | None = None
     left_out: frozenset[int] = frozenset()
+    every_task: bool = False
 
     @property
     def has_players(self) -> bool:
@@ -104,7 +107,7 @@ class ChosenRun:
     def version(self) -> str:
         """Changes whenever anything that a page shows of the run may have changed."""
         judged = "/".join(one.version for one in (self.judged, self.beside) if one is not None)
-        without = f".{len(self.left_out)}" if self.left_out else ""
+        without = f".{digest(sorted(self.left_out))[:12]}" if self.left_out else ""
         return f"{self.pk}.{self.data_version}.{self.status}.{self.done}.{judged}{without}"
 
 
@@ -280,11 +283,14 @@ def with_certificate(selection: Selection, dataset: Dataset) -> Selection:
     every = selection.filters.tasks == ALL_TASKS
     levels = {run.level for run in (*selection.runs, *selection.family)}
     out = {level: frozenset() if every else certificate.unusable_tasks(level) for level in levels}
+    partial = {run.pk: out[run.level] for run in selection.runs if out[run.level]}
+    counts = trajectory_counts(list(partial), partial)
+    runs = [replace(run, left_out=out[run.level], every_task=every) for run in selection.runs]
     usable = FilterOption("", certificate.usable_words)
     return replace(
         selection,
         filters=replace(selection.filters, tasks=ALL_TASKS if every else ""),
-        runs=tuple(replace(run, left_out=out[run.level]) for run in selection.runs),
+        runs=tuple(replace(run, counts=counts.get(run.pk, run.counts)) for run in runs),
         family=tuple(replace(run, left_out=out[run.level]) for run in selection.family),
         options={**selection.options, "tasks": (usable, FilterOption(ALL_TASKS, "All tasks"))},
         certificate=certificate,

@@ -9,6 +9,7 @@ from django.db.models import Count, Sum
 
 from analysis.filters.runs import NEARLY, pass_threshold
 from analysis.filters.selection import ChosenRun
+from analysis.frames.outcomes import by_id, counted
 from analysis.stats.judges.rejudging import ScoreChange, score_change
 from benchmarks.models import AnswererVersion, Exchange, JudgeScore, Trajectory, Turn
 from benchmarks.roles.judge_names import judge_names
@@ -58,13 +59,18 @@ def reply_scores(runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final:
     import pandas as pd
 
     which: dict[int, tuple[str, str]] = {}
+    judged_runs: dict[int, ChosenRun] = {}
     for run in runs:
         for name, judged in ((COUNTS, run.judged), (BESIDE, run.beside)):
             if judged is not None:
                 which[judged.pk] = name, run.label
-    rows = JudgeScore.objects.filter(judging__in=list(which), dimension__in=list(dimensions))
+                judged_runs[judged.pk] = run
+    rows = JudgeScore.objects.filter(
+        counted(judged_runs, "judging", "trajectory__task"), dimension__in=list(dimensions)
+    )
     turns = Turn.objects.filter(
-        trajectory__run__in=[run.pk for run in runs], trajectory__status=Trajectory.Status.DONE
+        counted(by_id(runs), "trajectory__run", "trajectory__task"),
+        trajectory__status=Trajectory.Status.DONE,
     )
     if final:
         rows, turns = rows.filter(is_final=True), turns.filter(is_final=True)
@@ -249,10 +255,12 @@ def judge_costs(
     """Return each judge's mean cost of a trajectory by judging, where every call states it."""
     found: dict[str, dict[JudgeSeat, float]] = {}
     for which in (COUNTS, BESIDE):
-        judged = [run.judged if which == COUNTS else run.beside for run in runs]
-        carried = [one.made_by or one.run for one in judged if one is not None]
+        judged = [(run.judged if which == COUNTS else run.beside, run) for run in runs]
+        carried = {one.made_by or one.run: run for one, run in judged if one is not None}
         rows = (
-            Exchange.objects.filter(trajectory__run__in=carried, role__in=list(roles))
+            Exchange.objects.filter(
+                counted(carried, "trajectory__run", "trajectory__task"), role__in=list(roles)
+            )
             .order_by()
             .values_list("answerer__name", "answerer__version", "seat")
             .annotate(

@@ -5,14 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Func, IntegerField, Sum
+from django.db.models import Func, IntegerField, Q, Sum
 from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Coalesce
 
 from analysis.filters.selection import ChosenRun
 from benchmarks.core.ports.comparisons import Grouping
-from benchmarks.models import Trajectory, Turn
+from benchmarks.models import Run, Trajectory, Turn
 from benchmarks.runs.selectors import STUCK
+from benchmarks.validity.selectors import unusable_tasks
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,6 +36,32 @@ UNFINISHED: Mapping[str, str] = {
 DONE = Trajectory.Status.DONE
 
 
+def counted(runs: Mapping[int, ChosenRun], of: str = "run", task: str = "task") -> Q:
+    """Return the condition that a row counts: it is of these runs, and on a task that they count.
+
+    Parameters
+    ----------
+    runs
+        By the key that the rows have in the field ``of``: the run, its judging, or the run that
+        carries its re-judging.
+    task
+        The field with the task.
+    """
+    keys: dict[frozenset[int], list[int]] = {}
+    for key, run in runs.items():
+        keys.setdefault(run.left_out, []).append(key)
+    found = Q(pk__in=[]) if not keys else Q()
+    for left_out, some in keys.items():
+        rows = Q(**{f"{of}__in": some})
+        found |= rows & ~Q(**{f"{task}__in": sorted(left_out)}) if left_out else rows
+    return found
+
+
+def by_id(runs: Iterable[ChosenRun]) -> dict[int, ChosenRun]:
+    """Return the runs by their ids."""
+    return {run.pk: run for run in runs}
+
+
 def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFrame":
     """Return the finished trajectories of the runs: `COLUMNS`, the metrics, and ``why METRIC``.
 
@@ -46,10 +73,9 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
     import pandas as pd
 
     labels = {run.pk: run.label for run in runs}
-    left_out = {run.pk: run.left_out for run in runs}
     rejudged = {run.pk: NOT_JUDGED.format(name=run.judging_name) for run in runs if run.rejudged_by}
     anew = rejudged_metrics(run.rejudged_by for run in runs)
-    rows = Trajectory.objects.filter(run__in=list(labels), status=Trajectory.Status.DONE)
+    rows = Trajectory.objects.filter(counted(by_id(runs)), status=Trajectory.Status.DONE)
     columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
     for metric in metrics:
         columns[metric] = []
@@ -57,8 +83,6 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
     for run, pk, task, termination, values, undefined, role_changes in rows.order_by(
         "pk"
     ).values_list("run", "pk", "task", "termination", "metrics", "undefined", "role_changes"):
-        if task in left_out[run]:
-            continue
         if run in rejudged:
             values, undefined = anew.get(pk, ({}, dict.fromkeys(metrics, rejudged[run])))
         row = (run, labels[run], pk, task, termination)
@@ -121,7 +145,9 @@ def message_counts(runs: Sequence[ChosenRun]) -> dict[int, int]:
     """Return the messages of each imported trajectory, by its id; counted in the database."""
     rows = (
         Turn.objects.filter(
-            trajectory__run__in=[run.pk for run in runs if run.imported],
+            counted(
+                by_id(run for run in runs if run.imported), "trajectory__run", "trajectory__task"
+            ),
             trajectory__status=Trajectory.Status.DONE,
         )
         .order_by()
@@ -140,6 +166,7 @@ class ReplicateColumns:
     """Runs, tasks and metrics of trajectories that ended, and what was left out, by reason.
 
     ``values`` has a column for each metric, None where it is undefined; ``why`` counts the reasons.
+    ``unusable`` counts trajectories on tasks that their own reference does not solve.
     """
 
     runs: list[int] = field(default_factory=list)
@@ -147,14 +174,19 @@ class ReplicateColumns:
     values: dict[str, list[float | None]] = field(default_factory=dict)
     why: dict[str, dict[str, int]] = field(default_factory=dict)
     open: dict[str, int] = field(default_factory=dict)
+    unusable: int = 0
 
 
 def played(
     groups: Mapping[int, int], metrics: Sequence[str], number: int
 ) -> list[ReplicateColumns]:
     """Return the trajectories of runs by group; ``groups`` names for each run which of
-    ``number``.
+    ``number``. Those on tasks that their own reference does not solve are counted alone.
     """
+    about = Run.objects.filter(pk__in=list(groups)).order_by()
+    cells = {pk: (dataset, level) for pk, dataset, level in
+             about.values_list("pk", "dataset", "level")}  # fmt: skip
+    out = unusable_tasks({dataset for dataset, _ in cells.values()})
     found = [
         ReplicateColumns(values={name: [] for name in metrics}, why={name: {} for name in metrics})
         for _ in range(number)
@@ -164,6 +196,9 @@ def played(
         "run", "task", "status", "metrics", "undefined", "role_changes"
     ).iterator(chunk_size=2000):
         one = found[groups[run]]
+        if task in out.get(cells[run], ()):
+            one.unusable += 1
+            continue
         if status != DONE:
             reason = UNFINISHED[status]
             one.open[reason] = one.open.get(reason, 0) + 1
@@ -193,9 +228,9 @@ def group_values(
         else f"payload__groups__{name}"
         for name in grouping.split("+")
     ]
-    rows = Trajectory.objects.filter(
-        run__in=[run.pk for run in runs], status=Trajectory.Status.DONE
-    ).order_by("pk")
+    rows = Trajectory.objects.filter(counted(by_id(runs)), status=Trajectory.Status.DONE).order_by(
+        "pk"
+    )
     found = {}
     for pk, *values in rows.values_list("pk", *keys):
         if all(value is not None for value in values):

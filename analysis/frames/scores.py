@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Count, QuerySet, Sum
 
 from analysis.filters.selection import ChosenRun
-from analysis.frames.outcomes import outcome_frame
+from analysis.frames.outcomes import by_id, counted, outcome_frame
 from benchmarks.core.registry import find_system
 from benchmarks.models import AnswererVersion, JudgeScore, Trajectory, Turn
 from benchmarks.roles.judge_names import judge_names
@@ -35,8 +35,10 @@ UNSCORED_PLAN = "not every judge scored the last plan"
 def _scores(
     runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final: bool
 ) -> QuerySet[JudgeScore]:
-    judgings = [run.judging for run in runs if run.judging is not None]
-    rows = JudgeScore.objects.filter(judging__in=judgings, dimension__in=list(dimensions))
+    judgings = {run.judging: run for run in runs if run.judging is not None}
+    rows = JudgeScore.objects.filter(
+        counted(judgings, "judging", "trajectory__task"), dimension__in=list(dimensions)
+    )
     return (rows.filter(is_final=True) if final else rows).order_by()
 
 
@@ -99,7 +101,8 @@ def measure_frame(runs: Sequence[ChosenRun], metric: str, system: str) -> "DataF
 def _turns(runs: Sequence[ChosenRun], *, final: bool) -> list[tuple[int, int, int, int]]:
     """Return the turns of finished trajectories: id, trajectory, task and index."""
     rows = Turn.objects.filter(
-        trajectory__run__in=[run.pk for run in runs], trajectory__status=Trajectory.Status.DONE
+        counted(by_id(runs), "trajectory__run", "trajectory__task"),
+        trajectory__status=Trajectory.Status.DONE,
     ).order_by()
     if final:
         rows = rows.filter(is_final=True)

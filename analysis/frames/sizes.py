@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django.db.models import Count, Min
 
 from analysis.filters.selection import ChosenRun
+from analysis.frames.outcomes import by_id, counted
 from benchmarks.core.registry import find_system
 from benchmarks.mappers import core_task
 from benchmarks.models import Constraint, Dataset, Profile, Task, Trajectory
@@ -17,12 +18,12 @@ def pool_sizes(runs: Sequence[ChosenRun]) -> dict[int, float]:
     policies = {run.pk: policy_of(run) for run in runs if run.agent_kind == "recorded"}
     if not policies:
         return {}
-    rows = Task.objects.filter(trajectories__run__in=list(policies)).distinct()
-    tasks = {task.pk: task for task in rows.select_related("dataset")}
+    rows = Trajectory.objects.filter(counted(by_id(run for run in runs if run.pk in policies)))
     played: dict[int, list[int]] = {pk: [] for pk in policies}
-    trajectories = Trajectory.objects.filter(run__in=list(policies))
-    for run, task in trajectories.values_list("run", "task").distinct():
+    for run, task in rows.order_by().values_list("run", "task").distinct():
         played[run].append(task)
+    wanted = Task.objects.filter(pk__in=set().union(*played.values()))
+    tasks = {task.pk: task for task in wanted.select_related("dataset")}
     found = {}
     for run, policy in policies.items():
         sizes = [_pool_size(tasks[task], policy) for task in played[run]]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from analysis.filters.selection import ChosenRun
+from analysis.frames.outcomes import by_id, counted
 from analysis.stats.descriptive.proportions import coverage_by_step, kept_to
 from benchmarks.core.ports.comparisons import Contrasts, ToolUse
 from benchmarks.mappers import core_task
@@ -16,9 +17,9 @@ RUNNING, KEPT = "running", "kept"
 
 
 def _done(runs: Sequence[ChosenRun]) -> Any:
-    return Trajectory.objects.filter(
-        run__in=[run.pk for run in runs], status=Trajectory.Status.DONE
-    ).order_by("pk")
+    return Trajectory.objects.filter(counted(by_id(runs)), status=Trajectory.Status.DONE).order_by(
+        "pk"
+    )
 
 
 def failure_categories(runs: Sequence[ChosenRun]) -> dict[int, str]:

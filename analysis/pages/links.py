@@ -53,6 +53,7 @@ class Links:
         # A study may have items of runs alone that the page shows.
         whole = self._study is not None and not selection.filters.agents
         self._all = () if whole else tuple(run.pk for run in selection.runs)
+        self._runs = selection.runs
         # What people said of something else than trajectories.
         self._items = (
             addresses.address("annotation:study_items", pk=self._study)
@@ -73,7 +74,9 @@ class Links:
     def _list(self, link: Link) -> str:
         query: dict[str, Any] = {}
         if link.runs or self._all:
-            query["run"] = list(link.runs or self._all)
+            pks = link.runs or self._all
+            query["run"] = list(pks)
+            query |= addresses.usable_alone(run for run in self._runs if run.pk in pks)
         if self._study is not None:
             query["study"] = self._study
         if link.dimension:

@@ -1,14 +1,15 @@
 """Addresses of lists of trajectories, other pages and the form for new runs, with filters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import NoReverseMatch, reverse
 
-from analysis.filters import KEPT, with_query
+from analysis.filters import ALL_TASKS, KEPT, with_query
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.stats.results import Estimate
+from analysis.trajectory_index.facets import USABLE
 from benchmarks.roles.services import AT
 
 # Lists of trajectories know the verdicts of each run's primary judging alone.
@@ -24,14 +25,19 @@ def address(name: str, query: Mapping[str, Any] | str | None = None, **kwargs: A
 
 
 def trajectories_of(run: ChosenRun, **more: Any) -> str:
-    """Return the list of a run's trajectories, filtered.
+    """Return the list of a run's trajectories that count, filtered.
 
     Where another judging counts here, filters that would choose by verdicts of the primary one are
     left out.
     """
     if run.judging != run.primary:
         more = {word: value for word, value in more.items() if word not in OF_PRIMARY}
-    return trajectories({"run": run.pk, **more})
+    return trajectories({"run": run.pk, **usable_alone([run]), **more})
+
+
+def usable_alone(runs: Iterable[ChosenRun]) -> dict[str, str]:
+    """Return the filter of the list that leaves out the tasks which these runs leave out."""
+    return {USABLE: "yes"} if any(run.left_out for run in runs) else {}
 
 
 def trajectories(query: Mapping[str, Any]) -> str:
@@ -47,7 +53,9 @@ def page_of(name: str, selection: Selection, **more: Any) -> str:
 
 def side_by_side(a: ChosenRun, b: ChosenRun, measure: str, **more: Any) -> str:
     """Return two runs task by task."""
-    return address("analysis:compare_runs", {"a": a.pk, "b": b.pk, "measure": measure, **more})
+    tasks = {"tasks": ALL_TASKS} if a.every_task else {}
+    query = {"a": a.pk, "b": b.pk, "measure": measure, **tasks, **more}
+    return address("analysis:compare_runs", query)
 
 
 def successes(run: ChosenRun, share: Estimate, metric: str = "accurate") -> str:

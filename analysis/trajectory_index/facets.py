@@ -37,6 +37,7 @@ MADE, OUTCOME, JUDGES, VIOLATIONS, PEOPLE = (
     "What was run", "How it ended", "Judges", "Violations", "People",
 )  # fmt: skip
 RUBRIC = "rubric-"
+USABLE = "usable"
 DONE = STATES.index("done")
 
 
@@ -162,6 +163,8 @@ def all_facets(
     columns = index.columns
     return [
         *_run_facets(index),
+        _yes_no_facet(USABLE, "Usable task", MADE, _usable(index),
+             "Usable", "Left out: its own reference does not solve it"),
         *_outcome_facets(index, systems),
         _range_facet("score", "Mean score", JUDGES, SCORES, columns.mean,
                 "Over all scores of the last plan"),
@@ -204,6 +207,16 @@ def _run_facets(index: TrajectoryIndex) -> Iterable[IndexFacet]:
     yield by_run("condition", "Condition", lambda run: run.condition, _condition)
     yield by_run("run", "Run", lambda run: run.pk, _run_words, lambda offer: -int(offer[0]))
     yield by_run("source", "Real or not", lambda run: run.marker, lambda run: MARKERS[run.marker])
+
+
+def _usable(index: TrajectoryIndex) -> Any:
+    """Return which rows figures count by default."""
+    usable = np.ones(len(index.columns), dtype=bool)
+    for place, run in enumerate(index.runs):
+        if run.left_out:
+            tasks = np.array(sorted(run.left_out), dtype=np.int64)
+            usable &= (index.run_index != place) | ~np.isin(index.columns.task, tasks)
+    return usable
 
 
 def _system(key: str) -> str:

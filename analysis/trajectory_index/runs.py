@@ -13,6 +13,7 @@ from analysis.trajectory_index.columns import FORMAT
 from benchmarks.models import COUNTED, Run, Trajectory
 from benchmarks.models.role_assignments import all_assignments
 from benchmarks.roles.selectors import is_local
+from benchmarks.validity.selectors import unusable_tasks
 from benchmarks.visibility import EVERYTHING
 
 # A run in one of these states changes every second and has trajectories that have not ended.
@@ -48,7 +49,9 @@ class RunVersion(NamedTuple):
 
 @dataclass(frozen=True)
 class IndexedRunRow:
-    """A run with its names. ``marker`` says if it is scripted, simulated, recorded, imported, …"""
+    """A run with its names. ``marker`` says if it is scripted, simulated, recorded, imported, …;
+    ``left_out`` are the tasks that figures leave out by default.
+    """
 
     pk: int
     version: RunVersion
@@ -63,6 +66,7 @@ class IndexedRunRow:
     condition: str
     experiment: int | None
     marker: str
+    left_out: frozenset[int]
 
 
 _FIELDS = (
@@ -75,7 +79,9 @@ _markers: dict[tuple[int, datetime, int], str] = {}
 
 
 def run_rows() -> list[IndexedRunRow]:
-    """Return all runs with trajectories, in two queries (three with a run not seen before)."""
+    """Return all runs with trajectories, in three queries: two more with a run not seen before, or
+    with tasks that their own reference does not solve.
+    """
     counts: dict[int, dict[str, int]] = {}
     rows = Trajectory.objects.order_by().values_list("run", "status").annotate(n=Count("pk"))
     for run, status, number in rows:
@@ -85,6 +91,7 @@ def run_rows() -> list[IndexedRunRow]:
         for row in EVERYTHING.of(Run.objects.filter(COUNTED)).order_by("pk").values_list(*_FIELDS)
         if row[0] in counts
     ]
+    left_out = unusable_tasks()
     _learn_markers([(row[0], row[1], row[2]) for row in found])
     return [
         IndexedRunRow(
@@ -101,6 +108,7 @@ def run_rows() -> list[IndexedRunRow]:
             condition,
             experiment,
             DEMO if is_demo else _markers[pk, made, data],
+            left_out.get((dataset, level), frozenset()),
         )
         for (
             pk, made, data, judging, status, system, dataset, name, number, agent, title, level,

@@ -28,7 +28,7 @@ from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, system_of
 from benchmarks.judging.selectors import outcomes_by
 from benchmarks.mappers import core_outcome
 from benchmarks.models import Dataset, Profile, Run, Trajectory
-from benchmarks.validity.selectors import CertifiedValidity, current_certificate
+from benchmarks.validity.selectors import CertifiedValidity, current_certificate, unusable_tasks
 
 
 @dataclass(frozen=True)
@@ -109,16 +109,15 @@ def run_metrics(run: Run, *, every_task: bool = False) -> dict[str, Any]:
     solve, by the dataset's certificate; ``left_out`` counts them.
     """
     summarise = find_system(run.dataset.system).summarise
-    ended = run.trajectories.filter(status=Trajectory.Status.DONE)
     certificate = current_certificate(run.dataset)
     unusable = certificate.unusable_tasks(run.level) if certificate is not None else frozenset()
-    rows = list(ended.order_by("pk"))
-    left_out = sum(row.task_id in unusable for row in rows)
-    if not every_task:
-        rows = [row for row in rows if row.task_id not in unusable]
-    counts = dict(run.trajectories.values_list("status").annotate(n=Count("pk")).order_by("status"))
+    out = frozenset() if every_task else unusable
+    ended = run.trajectories.filter(status=Trajectory.Status.DONE)
+    rows = list(ended.exclude(task__in=out).order_by("pk"))
+    counts = _counts(run.trajectories.all())
+    counted = _counts(run.trajectories.exclude(task__in=out)) if out else counts
     summary = summarise(outcomes_by(run, rows))
-    stuck = {why: counts[status] for status, why in STUCK.items() if status in counts}
+    stuck = {why: counted[status] for status, why in STUCK.items() if status in counted}
     for metric in summary["metrics"].values():
         metric["excluded"] = {**metric["excluded"], **stuck}
     return {
@@ -131,10 +130,14 @@ def run_metrics(run: Run, *, every_task: bool = False) -> dict[str, Any]:
         "seed": run.seed,
         "judging": run.primary_judging.name if run.primary_judging else None,
         "status": counts,
-        "left_out": left_out if not every_task else 0,
+        "left_out": counts.get(Trajectory.Status.DONE, 0) - len(rows),
         "usable": _usable(certificate, run.level),
         **summary,
     }
+
+
+def _counts(rows: QuerySet[Trajectory]) -> dict[str, int]:
+    return dict(rows.values_list("status").annotate(n=Count("pk")).order_by("status"))
 
 
 def _usable(certificate: CertifiedValidity | None, level: str) -> dict[str, int] | None:
@@ -193,22 +196,26 @@ def _failed() -> Coalesce:
 def with_results(rows: QuerySet[Run]) -> QuerySet[Any]:
     """Add each run's ``result``: the mean of its system's first headline measure, or None.
 
-    The mean is over the ended trajectories that define it, under the run's primary judging, as in
-    ``run_metrics``.
+    The mean is over the ended trajectories that define it, under the run's primary judging, on
+    usable tasks, as in ``run_metrics``.
     """
+    unusable = Q()
+    for (dataset, level), tasks in unusable_tasks().items():
+        unusable |= Q(run__dataset=dataset, run__level=level, task__in=tasks)
     headlines = {key: find_system(key).labels.headlines for key in (*SYSTEMS, EXTERNAL)}
     cases = [
-        When(dataset__system=key, then=_mean_of(names[0]))
+        When(dataset__system=key, then=_mean_of(names[0], unusable))
         for key, names in headlines.items()
         if names
     ]
     return rows.annotate(result=Case(*cases, default=None, output_field=FloatField()))
 
 
-def _mean_of(metric: str) -> Subquery:
+def _mean_of(metric: str, unusable: Q) -> Subquery:
     scored = Coalesce(OuterRef("primary_judging__made_by"), OuterRef("pk"))
     ended = Trajectory.objects.filter(run=scored, status=Trajectory.Status.DONE).order_by()
     ended = ended.exclude(**{f"metrics__{metric}": None})  # SQLite would cast it to 0
+    ended = ended.exclude(unusable) if unusable else ended
     value = Cast(KeyTextTransform(metric, "metrics"), FloatField())
     return Subquery(ended.values("run").annotate(mean=Avg(value)).values("mean"))
 
@@ -327,15 +334,18 @@ def run_figures(system: str, metrics: Mapping[str, Any]) -> list[MetricFigure]:
     ]
 
 
-def original_figures(run: Run) -> list[MetricFigure]:
+def original_figures(run: Run, *, every_task: bool = False) -> list[MetricFigure]:
     """Return what a re-judging's ended trajectories came to under the run's own judges.
 
-    Nothing for any other run. Only trajectories that it has judged so far count, so that both
-    figures are about the same ones.
+    Nothing for any other run. Only trajectories that it has judged so far count, and the tasks of
+    ``run_metrics``, so that both figures are about the same ones.
     """
     if run.kind != Run.Kind.JUDGING:
         return []
     ended = run.trajectories.filter(status=Trajectory.Status.DONE)
+    if not every_task:
+        out = unusable_tasks([run.dataset_id]).get((run.dataset_id, run.level), ())
+        ended = ended.exclude(task__in=out)
     rows = Trajectory.objects.filter(pk__in=ended.values("judged")).order_by("pk")
     system = run.dataset.system
     return run_figures(system, find_system(system).summarise([core_outcome(row) for row in rows]))
@@ -367,7 +377,8 @@ def much_undefined(
     system: str, figures: Sequence[MetricFigure], metrics: Mapping[str, Any]
 ) -> list[Undefined]:
     """Return the metrics that are undefined for over a tenth of the ended trajectories, and why."""
-    total = metrics["trajectories"] + sum(metrics["status"].get(status, 0) for status in STUCK)
+    stuck = (sum(figure.excluded.get(why, 0) for why in STUCK.values()) for figure in figures[:1])
+    total = metrics["trajectories"] + sum(stuck)
     return [
         Undefined(
             figure.measure,

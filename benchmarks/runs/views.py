@@ -155,7 +155,7 @@ def _report(found: Run, *, every_task: bool) -> dict[str, Any]:
     shown = rows.order_by("-pk")[: TRAJECTORIES + 1]
     listed = trajectories.trajectory_rows(shown)
     figures = runs.run_figures(found.dataset.system, metrics) if metrics else []
-    figures = runs.beside_original(figures, runs.original_figures(found))
+    figures = runs.beside_original(figures, runs.original_figures(found, every_task=every_task))
     problems = trajectories.with_row_relations(
         found.trajectories.filter(status__in=[S.FAILED, S.DECISION])
     )

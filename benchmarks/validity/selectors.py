@@ -1,12 +1,14 @@
 """Read certificates of validity: which tasks are usable, and what blind policies score."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from django.db.models import Q
+
 from benchmarks.core.digests import digest
 from benchmarks.core.ports.labels import Measure
-from benchmarks.core.registry import find_system
+from benchmarks.core.registry import SYSTEMS, find_system
 from benchmarks.core.system import System
 from benchmarks.jobs.selectors import STATES
 from benchmarks.models import Dataset, Job, Task, ValidityCertificate
@@ -280,6 +282,37 @@ def current_certificate(dataset: Dataset) -> CertifiedValidity | None:
         return None
     row.dataset = dataset
     return CertifiedValidity(row)
+
+
+def unusable_tasks(datasets: Iterable[int] | None = None) -> dict[tuple[int, str], frozenset[int]]:
+    """Return the ids of the tasks that figures leave out by default, by dataset and level.
+
+    Certificates under the versions of now count: of these datasets, or of all without any.
+    """
+    current = Q(pk__in=[])
+    for key in SYSTEMS:
+        if (system := find_system(key)).validity is not None:
+            now = digest(certificate_versions(system))
+            current |= Q(dataset__system=key, versions_digest=now)
+    rows = ValidityCertificate.objects.filter(current).order_by("pk")
+    if datasets is not None:
+        rows = rows.filter(dataset__in=list(datasets))
+    names: dict[tuple[int, str], set[str]] = {}
+    for dataset, unsolved in rows.values_list("dataset", "content__reference__unsolved"):
+        for one in unsolved:
+            if not one["usable"]:
+                names.setdefault((dataset, one["level"]), set()).add(one["task"])
+    if not names:
+        return {}
+    tasks = Task.objects.filter(
+        dataset__in={dataset for dataset, _ in names}, external_id__in=set().union(*names.values())
+    ).order_by()
+    ids = {(dataset, name): pk for dataset, name, pk in
+           tasks.values_list("dataset", "external_id", "pk")}  # fmt: skip
+    return {
+        (dataset, level): frozenset(ids[dataset, name] for name in wanted if (dataset, name) in ids)
+        for (dataset, level), wanted in names.items()
+    }
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from typing import Any
 from django.contrib.auth.models import Permission, User
 
 from annotation.models import Annotator, Assignment, Item, Membership, Rating, RatingEdit, Study
+from benchmarks.core.digests import digest
+from benchmarks.core.registry import get_system
 from benchmarks.models import (
     Agent,
     AnswererVersion,
@@ -19,8 +21,10 @@ from benchmarks.models import (
     Task,
     Trajectory,
     Turn,
+    ValidityCertificate,
 )
 from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
+from benchmarks.validity.selectors import certificate_versions
 
 KEYS = tuple(dimension.key for dimension in DIMENSIONS)
 JUDGES = ("even", "strict", "mild")
@@ -46,6 +50,29 @@ def make_dataset(name: str = "Tests", *, tasks: int = 4, is_demo: bool = False) 
     for number in range(1, tasks + 1):
         Task.objects.create(dataset=dataset, external_id=f"t{number}", prompt=f"Mend {number}.")
     return dataset
+
+
+def make_certificate(dataset: Dataset, *unusable: tuple[str, str]) -> None:
+    """A certificate of validity by which the reference does not solve these tasks at a level."""
+    about = {"usable": False, "reason": "The reference fails."}
+    system = get_system(dataset.system)
+    units = [[name, level, ""] for name, level in unusable]
+    content = {
+        "seed": 0,
+        "measures": [system.labels.headlines[0]],
+        "tasks": dataset.tasks.count(),
+        "reference": {
+            "title": "Reference", "checked": dataset.tasks.count(), "without": 0, "levels": {},
+            "unsolved": [{"task": name, "level": level, **about} for name, level in unusable],
+        },
+        "units": units, "policies": [], "bracket": None,
+        "forms": {"forms": [], "as_written": None},
+    }  # fmt: skip
+    versions = certificate_versions(system)
+    ValidityCertificate.objects.create(
+        dataset=dataset, versions=versions, versions_digest=digest(versions), content=content,
+        digest=digest(units),
+    )  # fmt: skip
 
 
 def make_run(

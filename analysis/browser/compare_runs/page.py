@@ -48,7 +48,8 @@ class FlipReport:
     """Everything that the page on two runs says of one measure.
 
     ``counts`` are tasks by flip, those included that only one run has; ``without_value`` are
-    trajectories by the reason why they have none. Sentences stand in ``answer.html`` and
+    trajectories by the reason why they have none. ``unusable`` of the tasks are not solved by their
+    own reference, and left out unless the address wants all. Sentences stand in ``answer.html`` and
     ``details.html``.
     """
 
@@ -59,6 +60,7 @@ class FlipReport:
     comparison: "PairComparison"
     counts: Mapping[str, int]
     without_value: Mapping[str, int]
+    unusable: int = 0
 
     @property
     def sentence(self) -> str:

@@ -29,6 +29,7 @@ from analysis.browser.compare_runs.run_measures import (
 )
 from analysis.browser.compare_runs.run_pairs import differences, find_runs, run_groups
 from analysis.browser.comparison.address import END, MOST, PORTION
+from analysis.filters import ALL_TASKS
 from analysis.filters.runs import FINISHED
 from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.core.registry import EXTERNAL, find_system
@@ -38,6 +39,7 @@ from benchmarks.runs.cautions import runs_caution
 from benchmarks.runs.selectors import TONES
 from benchmarks.tables import csv_lines
 from benchmarks.trajectories.selectors import STATES
+from benchmarks.validity.selectors import unusable_tasks
 from benchmarks.visibility import Visibility
 
 FLIPS = ("won", "lost", "both_pass", "both_fail", "tie", "undefined", "one_sided")
@@ -225,6 +227,7 @@ class ComparisonQuery:
     words: str
     sort: str
     page: int
+    tasks: str
 
     def query(self, **changes: Any) -> str:
         """Return the query string, with some things changed; what is usual is left out."""
@@ -232,6 +235,7 @@ class ComparisonQuery:
         pairs = (
             ("a", now.a), ("b", now.b), ("measure", now.measure), ("flip", now.flip),
             ("q", now.words), ("sort", now.sort), ("page", now.page if now.page > 1 else ""),
+            ("tasks", now.tasks),
         )  # fmt: skip
         return "?" + urlencode([(name, value) for name, value in pairs if value not in ("", None)])
 
@@ -248,6 +252,7 @@ def read_wanted(params: QueryDict) -> ComparisonQuery:
         params.get("q", "")[:200].strip(),
         sort if sort in SORTS else "",
         min(page, 100_000),
+        ALL_TASKS if params.get("tasks") == ALL_TASKS else "",
     )
 
 
@@ -300,7 +305,11 @@ def _report(wanted: ComparisonQuery, a: Run, b: Run, seen: Visibility) -> FlipRe
     measured = measure_of(wanted, a)
     found = attempts_of((a, b), measured, seen)
     tasks = {one.task for rows in found.values() for one in rows}
-    return flips_report(measured, names_of(a, b), found[a.pk], found[b.pk], task_texts(tasks))
+    unusable = unusable_tasks([a.dataset_id, b.dataset_id])
+    out = {task for run in (a, b) for task in unusable.get((run.dataset_id, run.level), ())} & tasks
+    texts = task_texts(tasks if wanted.tasks else tasks - out)
+    report = flips_report(measured, names_of(a, b), found[a.pk], found[b.pk], texts)
+    return replace(report, unusable=len(out))
 
 
 def measure_of(wanted: ComparisonQuery, run: Run) -> RunMeasure:
@@ -351,6 +360,7 @@ def _compared(wanted: ComparisonQuery, a: Run, b: Run, seen: Visibility) -> dict
         "last": (page - 1) * ROWS + len(shown),
         "previous_url": now.query(page=page - 1) if page > 1 else "",
         "next_url": now.query(page=page + 1) if page < pages else "",
+        "tasks_url": now.query(tasks="" if now.tasks else ALL_TASKS, page=1),
         "clear_url": now.query(flip="", words="", sort="", page=1),
         "table_url": table_url,
     }  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from analysis.figures.asking import BandPoint, ExampleMark, banded_lines, example_steps
 from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
+from analysis.frames.outcomes import by_id, counted
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -132,7 +133,7 @@ def load(selection: Selection) -> AskingResult | NothingToShow:
     asking = system.comparisons.asking if system is not None else None
     if system is None or asking is None or not selection.runs:
         return why_no_runs(selection)
-    played = _played([run.pk for run in selection.runs])
+    played = _played(selection.runs)
     order = list(asking.titles)
     runs = [(asking.key_of(run.settings), run) for run in selection.runs if played.get(run.pk)]
     runs.sort(key=lambda pair: order.index(pair[0]))
@@ -171,8 +172,10 @@ def _names(asking: Asking, runs: Sequence[tuple[str, ChosenRun]]) -> list[str]:
 _PARTS = ("asked", "applicable", "progress", "preferences", "task")
 
 
-def _played(runs: Sequence[int]) -> dict[int, list[Played]]:
-    rows = Trajectory.objects.filter(run__in=runs, status=Trajectory.Status.DONE).order_by("pk")
+def _played(runs: Sequence[ChosenRun]) -> dict[int, list[Played]]:
+    rows = Trajectory.objects.filter(counted(by_id(runs)), status=Trajectory.Status.DONE).order_by(
+        "pk"
+    )
     found: dict[int, list[Played]] = {}
     for run, pk, task, metrics, changes, *parts in rows.values_list(
         "run", "pk", "task__external_id", "metrics", "role_changes",

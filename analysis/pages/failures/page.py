@@ -9,7 +9,7 @@ from analysis.figures.rubric import rubric_heatmap
 from analysis.filters.runs import NEARLY, pass_threshold
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.failures import find_faults
-from analysis.frames.outcomes import outcome_frame
+from analysis.frames.outcomes import by_id, counted, outcome_frame
 from analysis.frames.scores import turn_scores
 from analysis.pages.declaration import (
     ColumnOf,
@@ -108,7 +108,7 @@ def load(selection: Selection) -> FailureData | NothingToShow:
         for fact in facts
         if any(value and failed for value, failed in zip(columns[fact.key], failures, strict=True))
     )
-    several = Trajectory.objects.filter(run__in=[run.pk for run in runs], turn_count__gt=1).exists()
+    several = Trajectory.objects.filter(counted(by_id(runs)), turn_count__gt=1).exists()
     return FailureData(
         runs,
         selection.runs,

@@ -9,7 +9,7 @@ from django.db.models.fields.json import KeyTransform
 from analysis.figures.layout.theme import Figure
 from analysis.figures.lines import number_lines
 from analysis.filters.selection import ChosenRun, Selection
-from analysis.frames.outcomes import unfinished
+from analysis.frames.outcomes import counted, unfinished
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -76,9 +76,9 @@ def refinement_chains(runs: Sequence[ChosenRun], most: int) -> Chains:
 
     Refinement begins after the first valid plan, so that plan is the state before any extra turn.
     """
-    labels = {run.rejudged_by or run.pk: run.label for run in runs}
+    judged = {run.rejudged_by or run.pk: run for run in runs}
     rows = (
-        Trajectory.objects.filter(run__in=list(labels), status=Trajectory.Status.DONE)
+        Trajectory.objects.filter(counted(judged), status=Trajectory.Status.DONE)
         .annotate(states=KeyTransform("states", "payload"))
         .order_by("pk")
         .values_list("run", "task", "metrics", "states")
@@ -93,7 +93,7 @@ def refinement_chains(runs: Sequence[ChosenRun], most: int) -> Chains:
         else:
             first = next((i for i, s in enumerate(states) if s["valid"]), len(states) - 1)
             chain = tuple((bool(s["valid"]), s["passed"]) for s in states[first:])
-            found.labels.append(labels[run])
+            found.labels.append(judged[run].label)
             found.tasks.append(task)
             found.chains.append(chain[: most + 1])
     return Chains(found.labels, found.tasks, found.chains, dict(left.most_common()))

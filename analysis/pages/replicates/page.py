@@ -12,6 +12,7 @@ from analysis.reports.extremes import standing
 from analysis.reports.formatting import Unit, counted, ends, number
 from analysis.stats.comparison.extremes import find_extreme, paired_groups
 from analysis.stats.descriptive.trials import ReplicatedMean, replicated_mean
+from analysis.trajectory_index.facets import USABLE
 from benchmarks.core.conditions import STANDARD
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.ports.published import Published
@@ -71,6 +72,11 @@ class ReplicateRow:
     @property
     def runs(self) -> list[int]:
         return [run.pk for run in self.group.runs]
+
+    @property
+    def query(self) -> dict[str, object]:
+        """The filters of the list of trajectories that count."""
+        return {"run": self.runs, **({USABLE: "yes"} if self.columns.unusable else {})}
 
     @property
     def name(self) -> str:
@@ -169,6 +175,11 @@ class ReplicatesResult:
         return left
 
     @property
+    def unusable(self) -> int:
+        """Trajectories on tasks that their own reference does not solve, which do not count."""
+        return sum(line.columns.unusable for line in self.lines)
+
+    @property
     def fewest_runs(self) -> int:
         return min(len(line.group.runs) for line in self.lines)
 
@@ -263,7 +274,7 @@ def _columns(result: ReplicatesResult) -> Sequence[ColumnOf[Row]]:
 def _agent(row: Row) -> Cell:
     if isinstance(row, ReplicateRow):
         title = row.group.title
-        url = addresses.trajectories({"run": row.runs})
+        url = addresses.trajectories(row.query)
         return Cell(title, (title,), url=url, tip="The trajectories of these runs")
     first = row.by[ACCURATE]
     badge = replace(run_marks.PUBLISHED_BADGE, why=f"{first.source}; {first.note}")
@@ -308,7 +319,7 @@ def _runs_cell(row: Row) -> Cell:
         str(len(row.runs)),
         (len(row.runs), left),
         sub=f"{left} not ended" if left else "",
-        url=addresses.address("analysis:trajectory_groups", {"run": row.runs}),
+        url=addresses.address("analysis:trajectory_groups", row.query),
         tip=counted(row.open) if left else "Failures of these runs, grouped by fault and words",
     )
 

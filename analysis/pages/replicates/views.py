@@ -10,10 +10,12 @@ from analysis.exports.responses import answer_table
 from analysis.reports.content import Report
 from analysis.reports.stored_reports import keep_report, key_of
 from benchmarks.access import fetch, signed_in, visibility
+from benchmarks.core.digests import digest
 from benchmarks.experiments.selectors import experiment_matrix, experiment_runs
 from benchmarks.models import Experiment
 from benchmarks.responses import respond
 from benchmarks.runs.cautions import Caution, runs_caution
+from benchmarks.validity.selectors import unusable_tasks
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ def _open(request: HttpRequest, experiment_id: int) -> ExperimentPage:
         f"{place.run.pk}.{place.run.data_version}.{place.run.status}.{place.count.ended}"
         for place in matrix.places
     ]
-    key = key_of("replicates", str(found.pk), *stamps)
+    unusable = unusable_tasks({run.dataset_id for run in runs})
+    left_out = digest([[*cell, *sorted(tasks)] for cell, tasks in sorted(unusable.items())])
+    key = key_of("replicates", str(found.pk), *stamps, left_out)
     report = keep_report(key, lambda: replicates_report(matrix.groups, system))
     return ExperimentPage(found, report, key, runs_caution(runs))

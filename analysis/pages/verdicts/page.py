@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure
 from analysis.filters.selection import ChosenRun, Selection
+from analysis.frames.outcomes import by_id, counted
 from analysis.frames.scores import turn_scores
 from analysis.pages.declaration import (
     ColumnOf,
@@ -58,7 +59,7 @@ def verdict_frame(runs: Sequence[ChosenRun]) -> "DataFrame":
 
     labels = {run.pk: run.label for run in runs}
     turns = Turn.objects.filter(
-        trajectory__run__in=list(labels),
+        counted(by_id(runs), "trajectory__run", "trajectory__task"),
         trajectory__status=Trajectory.Status.DONE,
         is_final=True,
     ).order_by("trajectory")

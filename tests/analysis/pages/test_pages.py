@@ -18,9 +18,10 @@ from analysis.pages import reports
 from analysis.pages.catalogue import PAGES, select
 from analysis.reports.content import Cell, Column, FigureSpec, Table
 from annotation.models import Study
+from benchmarks.core.registry import SYSTEMS
 from benchmarks.datasets.files import save_task_file
 from benchmarks.demo import save_demo_dataset
-from benchmarks.models import Agent, Dataset, Run, Task
+from benchmarks.models import Agent, Dataset, Run, Task, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.acpbench_hard.samples import sample_file
@@ -33,6 +34,7 @@ from tests.analysis.human_rows import (
 )
 from tests.analysis.rows import (
     flat,
+    make_certificate,
     make_dataset,
     make_imported,
     make_member,
@@ -304,6 +306,64 @@ def check_leads(reader: Client, table: Table, counted: Collection[str]) -> None:
                 found = reader.get(cell.url).context["list"]
                 assert found.query.problems == []
                 assert found.count == cell.data[0], (table.name, column.label, cell.url)
+
+
+def lists_of(tables: Collection[Table], figures: Collection[FigureSpec]) -> set[str]:
+    """Return the addresses of all lists of trajectories that numbers and marks lead to."""
+    found = {cell.url for table in tables for row in table.rows for cell in row if cell.url}
+    for figure in figures:
+        for trace in json.loads(figure.json)["data"]:
+            # A cell of a heatmap stands in a row of cells.
+            for mark in trace.get("customdata", ()):
+                found |= {mark} if isinstance(mark, str) else {one for one in mark or () if one}
+    return {url for url in found if url.startswith("/trajectories/?")}
+
+
+def test_what_pages_count_and_what_they_lead_to_are_on_usable_tasks(
+    reader: Client, dataset: Dataset, subtests: pytest.Subtests
+) -> None:
+    make_refined(dataset)
+    make_questions()
+    make_breakfasts()
+    out: set[int] = set()
+    for one in Dataset.objects.filter(system__in=SYSTEMS):
+        first = one.runs.order_by("pk")[0]
+        # The task of a trajectory that failed is left out with it.
+        gone = first.trajectories.order_by("pk")[0].task
+        make_certificate(one, (gone.external_id, first.level))
+        out |= set(Trajectory.objects.filter(task=gone).values_list("pk", flat=True))
+    checked = 0
+    for name in (key for key, page in PAGES.items() if not page.of_study):
+        response = reader.get(address(name, details="open"))
+        if response.context["report"].empty is not None:
+            continue
+        with subtests.test(name):
+            shown = response.context
+            tables = [
+                table for part in ("tables", "details_tables") for table, _ in shown.get(part, ())
+            ]
+            figures = [
+                figure
+                for part in ("figures", "details_figures")
+                for figure, _ in shown.get(part, ())
+            ]
+            for table in tables:
+                check_leads(reader, table, COUNTED)
+            for url in lists_of(tables, figures):
+                listed = reader.get(url).context["list"]
+                assert not out & set(listed.finished_ids), url
+                checked += 1
+            every = reader.get(address(name, details="open", tasks="all")).context
+            for table, _ in (*every["tables"], *every.get("details_tables", ())):
+                check_leads(reader, table, COUNTED)
+    assert checked > 50
+    # The run's own page leads from each ending to the trajectories that it counts.
+    run = Run.objects.filter(agent__name="ada").order_by("pk")[0]
+    shown = reader.get(reverse("benchmarks:run", args=[run.pk]))
+    for code, _, n in shown.context["endings"]:
+        url = f"/trajectories/?run={run.pk}&usable=yes&end={code}"
+        assert url.replace("&", "&amp;") in shown.content.decode()
+        assert reader.get(url).context["list"].count == n
 
 
 def check_marks(figure: FigureSpec) -> None:

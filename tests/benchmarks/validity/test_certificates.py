@@ -19,7 +19,7 @@ from benchmarks.core.registry import SYSTEMS
 from benchmarks.jobs.services import perform
 from benchmarks.models import Agent, Dataset, Job, Run, Trajectory, ValidityCertificate
 from benchmarks.roles.services import ensure_scripted_agents
-from benchmarks.runs.selectors import run_metrics
+from benchmarks.runs.selectors import run_metrics, run_rows, sorted_runs
 from benchmarks.runs.services import start_runs
 from benchmarks.validity import trials
 from benchmarks.validity.selectors import CertifiedValidity, current_certificate
@@ -210,8 +210,38 @@ def test_a_run_leaves_out_what_is_not_usable_and_stores_nothing(
     assert "n = 5" in reader.get(f"{address}?tasks=all").content.decode()
     # The dataset's page lists its runs.
     assert address in reader.get(reverse("benchmarks:dataset", args=[dataset.pk])).content.decode()
+    (row,) = run_rows([run])
+    assert row.result == 1.0 and list(sorted_runs(Run.objects.all(), "best")) == [run]
+    listed = reader.get("/trajectories/", {"run": run.pk, "usable": "yes"}).context["list"]
+    assert listed.count == 4
+    (gone,) = (
+        reader.get("/trajectories/", {"run": run.pk, "usable": "no"})
+        .context["list"]
+        .page({}, 9)
+        .ids
+    )
+    assert Trajectory.objects.get(pk=gone).task.external_id == "t5"
     assert list(Trajectory.objects.values()) == stored
     assert verify_run(run=run).counts == {"same": 5}
+
+
+def test_runs_side_by_side_and_an_experiment_leave_out_what_is_not_usable(
+    dataset: Dataset, run: Run, reader: Client
+) -> None:
+    certify_dataset(dataset, dataset_trials(dataset))
+    (other,) = start_runs(dataset=dataset, agents=[run.agent])
+    play(other)
+    address = reverse("analysis:compare_runs", query={"a": run.pk, "b": other.pk})
+    shown = reader.get(address)
+    assert shown.context["total"] == 4 and b"does not solve is left out" in shown.content
+    every = reader.get(f"{address}&tasks=all")
+    assert every.context["total"] == 5 and b"Count usable tasks alone" in every.content
+    page = reader.get(reverse("analysis:replicates", args=[run.experiment_id]))
+    (table,) = page.context["report"].tables
+    (record,) = table.records()
+    numbers = [n for name, n in zip(table.header, record, strict=True) if name.endswith(" n")]
+    assert set(numbers) == {4}
+    assert reader.get(table.rows[0][0].url).context["list"].count == 4
 
 
 def current_digest(dataset: Dataset) -> str:
