@@ -16,14 +16,12 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import CommandError, call_command
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError, OperationalError, connection, connections
-from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import OperationalError as BrokerError
 
-from benchmarks.locks import session_lock
 from benchmarks.source_digest import source_digest
 from config.celery import app
-from config.management.commands.migrate import refuse_pooler
 from config.supervisor import Child, Supervisor
+from config.upgrades import migrate_if_needed
 
 
 class Unreachable(CommandError):
@@ -65,26 +63,6 @@ def reach_broker() -> None:
 
 def _first_line(error: BaseException) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)
-
-
-def migrate_if_needed() -> bool:
-    """Apply what has not been applied; say whether there was anything.
-
-    Of several machines that start at once the first does it, and the others wait for it.
-    """
-    if not _is_behind():
-        return False
-    refuse_pooler(connection)
-    with session_lock("migrate"):
-        if not _is_behind():
-            return False
-        call_command("migrate", interactive=False, verbosity=0)
-    return True
-
-
-def _is_behind() -> bool:
-    executor = MigrationExecutor(connection)
-    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def collect_static_if_needed() -> bool:

@@ -8,7 +8,6 @@ from pathlib import Path
 from django.core.management import call_command
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import DEFAULT_DB_ALIAS
 
@@ -24,6 +23,7 @@ from config.backups.archive import (
 )
 from config.backups.errors import BackupError
 from config.backups.rows import copy_rows
+from config.upgrades import is_behind
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,6 @@ def applied_migrations(connection: BaseDatabaseWrapper) -> dict[str, list[str]]:
     for app, name in sorted(MigrationRecorder(connection).applied_migrations()):
         found.setdefault(app, []).append(name)
     return found
-
-
-def is_behind(connection: BaseDatabaseWrapper) -> bool:
-    """Say whether a database lacks migrations of this version."""
-    executor = MigrationExecutor(connection)
-    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def _copy_to_sqlite(connection: BaseDatabaseWrapper, target: Path) -> None:

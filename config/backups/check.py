@@ -15,10 +15,10 @@ from django.db.utils import DEFAULT_DB_ALIAS, load_backend
 
 from config.backups import postgresql, sqlite
 from config.backups.archive import Manifest, extract_database, read_manifest
-from config.backups.backup import is_behind
 from config.backups.errors import BackupError
 from config.backups.postgresql import SampledTable
 from config.backups.restore import count_data
+from config.upgrades import is_behind
 
 
 @dataclass(frozen=True)

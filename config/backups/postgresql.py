@@ -22,6 +22,7 @@ from django.db import OperationalError, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from config.backups.errors import BackupError
+from config.upgrades import is_pooled
 
 # Whoever waits for a lock makes all others wait that come after, and two may wait for each other:
 # so none is waited for long, and all are asked for again.
@@ -33,11 +34,6 @@ _SERVICE = "planjury"
 def server_version(connection: BaseDatabaseWrapper) -> int:
     """Return the server's major version."""
     return int(connection.get_database_version()[0])
-
-
-def is_pooled(connection: BaseDatabaseWrapper) -> bool:
-    """Return whether the address is that of a pooler, where settings of a session do not hold."""
-    return bool(connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))
 
 
 def refuse_pooler(connection: BaseDatabaseWrapper) -> None:

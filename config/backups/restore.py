@@ -21,10 +21,10 @@ from analysis.search.services import forget_index
 from benchmarks.jobs.leases import settle_restored
 from config.backups import postgresql, sqlite
 from config.backups.archive import Manifest, extract_database, product_version, read_manifest
-from config.backups.backup import applied_migrations, is_behind, write_backup
+from config.backups.backup import applied_migrations, write_backup
 from config.backups.errors import BackupError, ignore_interrupts
 from config.backups.rows import all_models, copy_rows
-from config.server import migrate_if_needed
+from config.upgrades import is_behind, migrate_if_needed
 
 SAFETY_FOLDER = "backups"
 WORK_FOLDER = "restoring"

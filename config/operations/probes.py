@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from kombu.exceptions import OperationalError as BrokerError
 
-from config.backups.backup import is_behind
 from config.celery import app
+from config.upgrades import is_behind
 
 # A load balancer may ask often, and strangers may, too.
 KEEP_SECONDS = 1.0

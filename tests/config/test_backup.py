@@ -39,6 +39,7 @@ from config.backups.archive import (
 )
 from config.backups.check import check_backup
 from config.backups.errors import BackupError, ignore_interrupts, report_errors
+from config.upgrades import is_behind
 from tests import databases
 from tests.config.backup_rows import everything, fill_every_table
 from tests.factories.benchmarks import DatasetFactory, ExchangeFactory, TrajectoryFactory
@@ -452,7 +453,7 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path) -> N
     said = restore(tmp_path / "old.zip")
     assert "brought up to date" in said
     assert Dataset.objects.get().name == "from long ago"
-    assert not backup_module.is_behind(connection)
+    assert not is_behind(connection)
     assert not Session.objects.exists()  # its table is there again
 
 

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 
 from benchmarks.models import Run
 from config import server
+from config.upgrades import migrate_if_needed
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_an_interrupted_collection_is_done_again(sources: Path, monkeypatch) -> 
 
 
 def test_a_migrated_database_is_left_alone(db: None) -> None:
-    assert server.migrate_if_needed() is False
+    assert migrate_if_needed() is False
 
 
 @pytest.mark.skipif(

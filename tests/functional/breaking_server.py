@@ -61,10 +61,11 @@ def main() -> None:
     from django.conf import settings
     from django.core.wsgi import get_wsgi_application
 
-    from config import processes, server
+    from config import processes
+    from config.upgrades import migrate_if_needed
     from tests.functional.killed_annotating import serve
 
-    server.migrate_if_needed()
+    migrate_if_needed()
     if not (settings.DATA_DIR / DESK).exists():
         make_desk(settings.DATA_DIR / DESK)
     processes.get_wsgi_application = lambda: breaking(get_wsgi_application(), settings.DATA_DIR)

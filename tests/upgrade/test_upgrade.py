@@ -48,9 +48,9 @@ KEPT = (
 # What `check_upgrade` finds, and what `serve` does first.
 PREPARE = """
 from config import server
-from config.operations.upgrades import planned_migrations
+from config.upgrades import migrate_if_needed, planned_migrations
 print("obstacles:", sum(len(migration.obstacles) for migration in planned_migrations()))
-server.migrate_if_needed()
+migrate_if_needed()
 server.collect_static_if_needed()
 """
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.operations.upgrades import planned_migrations
+from config.upgrades import planned_migrations
 
 
 class Command(BaseCommand):

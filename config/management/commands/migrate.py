@@ -8,28 +8,17 @@ of them fails. So a migration gives up first, is undone, and begins again a mome
 import time
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
-from django.db.backends.base.base import BaseDatabaseWrapper
 
 from benchmarks.outages import LOCKED, outage_behind
-from config.backups.postgresql import is_pooled
+from config.upgrades import refuse_pooler
 
 # Below PostgreSQL's ``deadlock_timeout`` of one second, so that no worker is chosen to fail.
 LOCK_WAIT = "500ms"
 PAUSE_SECONDS = 1.0
 # A backup reads all tables as long as it takes.
 PATIENCE_SECONDS = 600.0
-
-
-def refuse_pooler(connection: BaseDatabaseWrapper) -> None:
-    """Raise an error if settings of this session would reach other sessions of a pooler."""
-    if is_pooled(connection):
-        raise CommandError(
-            "DATABASE_URL leads to a pooler (pooler=transaction). Bring the database up to date "
-            "with manage.py migrate at the address of PostgreSQL itself."
-        )
 
 
 class Command(migrate.Command):

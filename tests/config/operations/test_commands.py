@@ -19,7 +19,7 @@ from pytest_django import Settings
 
 from annotation.demo import services as demo
 from benchmarks.models import Endpoint, Job, Trajectory
-from config.operations import upgrades
+from config import upgrades
 
 pytestmark = pytest.mark.django_db
 DEPLOY = Path(project.BASE_DIR) / "deploy"

@@ -1,4 +1,4 @@
-"""Check that the previous release can go on working while this one's migrations are applied.
+"""What a database lacks of this version, and whether the previous release tolerates it.
 
 In a rolling upgrade the first server of the new release migrates the database, and those of the
 previous release run beside it until their turn comes.
@@ -7,11 +7,16 @@ previous release run beside it until their turn comes.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import connection, migrations, models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 from django.db.models import NOT_PROVIDED
+
+from benchmarks.locks import session_lock
 
 # What code that does not know of it need not notice.
 _UNNOTICED = (
@@ -23,6 +28,41 @@ _UNNOTICED = (
     migrations.AlterModelOptions,
     migrations.AlterModelManagers,
 )
+
+
+def is_behind(connection: BaseDatabaseWrapper) -> bool:
+    """Say whether a database lacks migrations of this version."""
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def is_pooled(connection: BaseDatabaseWrapper) -> bool:
+    """Return whether the address is that of a pooler, where settings of a session do not hold."""
+    return bool(connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))
+
+
+def refuse_pooler(connection: BaseDatabaseWrapper) -> None:
+    """Raise an error if settings of this session would reach other sessions of a pooler."""
+    if is_pooled(connection):
+        raise CommandError(
+            "DATABASE_URL leads to a pooler (pooler=transaction). Bring the database up to date "
+            "with manage.py migrate at the address of PostgreSQL itself."
+        )
+
+
+def migrate_if_needed() -> bool:
+    """Apply what has not been applied; say whether there was anything.
+
+    Of several machines that start at once the first does it, and the others wait for it.
+    """
+    if not is_behind(connection):
+        return False
+    refuse_pooler(connection)
+    with session_lock("migrate"):
+        if not is_behind(connection):
+            return False
+        call_command("migrate", interactive=False, verbosity=0)
+    return True
 
 
 @dataclass(frozen=True)
