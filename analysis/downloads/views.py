@@ -25,7 +25,7 @@ from analysis.reports.deferred_reports import note_progress
 from analysis.reports.run_marks import banners
 from analysis.reports.stored_reports import key_of
 from annotation.access import fetch_overseen_study, person
-from annotation.studies.selectors import study_banner
+from annotation.study_frame.context import study_banner
 from benchmarks.access import VIEW, fetch, signed_in, visibility
 from benchmarks.mappers import run_condition
 from benchmarks.models import Run

@@ -37,7 +37,7 @@ from annotation.models import Adjudication, Assignment, Item, Rating
 from annotation.questionnaires import Questionnaire, Slot, load_questionnaire
 from annotation.ratings.checks import answer_text
 from annotation.ratings.selectors import left_out
-from annotation.studies.views import study_context
+from annotation.study_frame.context import study_context
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 from benchmarks.filters import AddressForm

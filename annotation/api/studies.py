@@ -36,7 +36,7 @@ from annotation.retention.services import announced
 from annotation.studies.deletion import begin_with_studies, plan_study_deletion
 from annotation.studies.progress import study_progress
 from annotation.studies.services import change_study, set_study_status
-from annotation.studies.views import blind_reader
+from annotation.study_frame.context import blind_reader
 from benchmarks.access import allow, visibility
 from benchmarks.api.deletions import ANSWERS, DeletionQuery, answer_deletion
 from benchmarks.api.errors import refusals

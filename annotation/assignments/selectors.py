@@ -5,12 +5,19 @@ come back to the same person. One that a manager took away may not, unless a man
 again. The latest event of the assignment tells which it was.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
-from annotation.models import Assignment, Item, Study, StudyEvent
+from annotation.models import (
+    Assignment,
+    Item,
+    Participant,
+    Study,
+    StudyEvent,
+)
 from benchmarks.asks.players import player_name
 from benchmarks.models import AnswererVersion, Exchange
 
@@ -76,3 +83,20 @@ def _taken_back() -> Exists:
     latest = ways.filter(assignment=OuterRef(OuterRef("pk"))).order_by("-pk").values("pk")[:1]
     found = StudyEvent.objects.filter(pk=Subquery(latest), assignment=OuterRef("pk"))
     return Exists(found.filter(Q(kind=Kind.REASSIGNED) | by_hand))
+
+
+def present_annotators(study: Study) -> list[Participant]:
+    """Return the annotators who have not left, by their numbers."""
+    rows = study.participants.exclude(state__in=Participant.GONE)
+    return list(rows.select_related("user").order_by("number"))
+
+
+def count_gone(study: Study) -> Counter[str]:
+    """Return how many annotators have left a study, by how."""
+    rows = study.participants.filter(state__in=Participant.GONE).order_by()
+    return Counter(rows.values_list("state", flat=True))
+
+
+def active_annotators(study: Study) -> list[Participant]:
+    """Return the annotators who may be given something."""
+    return [p for p in present_annotators(study) if p.state == Participant.State.ACTIVE]

@@ -28,12 +28,12 @@ from annotation.desk.services import (
 )
 from annotation.errors import Incomplete, Refused
 from annotation.json_bodies import BadBody, read_json_body
-from annotation.messages.services import count_unread
+from annotation.messages.selectors import count_unread
 from annotation.models import Aspect, Assignment, Participant, Study
 from annotation.ratings.services import EditRequest, Outcome, StoredEdit, record_edits, undo_edit
 from annotation.steps.access import fetch_assignment, fetch_assignment_key, redirect_to_next_step
 from annotation.steps.training import tells_expected
-from annotation.studies.selectors import study_banner
+from annotation.study_frame.context import study_banner
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.utils.crypto import salted_hmac
 
 from annotation.access import StudyAccess
+from annotation.assignments.selectors import count_gone
 from annotation.models import Participant, Study
-from annotation.people.selectors import count_gone
 from annotation.questionnaires import Questionnaire, load_questionnaire
 
 # What a study that was imported remembers of where it came from, in its settings.

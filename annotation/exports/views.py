@@ -16,7 +16,7 @@ from annotation.exports.services import FORMATS, ExportRequest, export_stream, u
 from annotation.exports.sources import datasets_needed
 from annotation.exports.table import rating_columns
 from annotation.ratings.selectors import left_out
-from annotation.studies.selectors import study_banner
+from annotation.study_frame.context import study_banner
 from benchmarks.access import signed_in
 
 

@@ -17,7 +17,6 @@ from benchmarks.visibility import Visibility
 DEMO = "demo"
 ANNOTATOR = Role.ANNOTATOR.label.lower()
 MANAGER = Role.MANAGER.label.lower()
-WORKING = (Study.Status.OPEN, Study.Status.PAUSED)
 FEW = 5
 # Who needs attention depends on the time of day, too, so it is not kept for long.
 ATTENTION_SECONDS = 300
@@ -90,7 +89,7 @@ def studies_to_look_at(user: User, rows: Sequence[StudyRow]) -> list[StudyAttent
     """
     found = []
     for row in rows:
-        if MANAGER not in row.roles or row.study.status not in WORKING or row.study.is_live:
+        if MANAGER not in row.roles or row.study.status not in Study.WORKING or row.study.is_live:
             continue
         key = f"study-attention:{row.study.pk}:{study_mark(row.study)}"
         kept: list[tuple[str, bool]] | None = cache.get(key)

@@ -20,7 +20,7 @@ from annotation.home.selectors import (
 from annotation.home.tasks import annotating, task_cards
 from annotation.live.control.monitor import needing_rows
 from annotation.live.lists import waiting_rows
-from annotation.messages.services import unread_messages
+from annotation.messages.selectors import unread_messages
 from annotation.steps.withdrawals import withdrawals_of
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.endpoints.rules import may_add

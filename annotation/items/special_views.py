@@ -23,7 +23,7 @@ from annotation.planning.expected_answers import ExpectedForm
 from annotation.planning.plans import PlanError, PlanProblem
 from annotation.planning.source_choices import choice_of
 from annotation.planning.special_items import choosable_items, special_rows
-from annotation.studies.views import study_context
+from annotation.study_frame.context import study_context
 from benchmarks.access import signed_in, visibility
 
 

@@ -25,7 +25,7 @@ from annotation.planning.sources import SourceItems
 from annotation.planning.special_items import ResolvedSpecial, find_specials
 from annotation.questionnaires import load_questionnaire
 from annotation.record.events import record_event
-from annotation.studies.services import OVER, refuse_unless_stored
+from annotation.studies.services import refuse_unless_stored
 from annotation.studies.setup import NewItem, add_items
 from benchmarks.asks.players import players
 from benchmarks.models import Run
@@ -72,7 +72,7 @@ def add_specials(
     new gold items each, as far as they can be hidden among the items that they have not opened.
     """
     refuse_unless_stored(study)
-    if study.status in OVER:
+    if study.status in Study.OVER:
         raise Refused("conflict", "the study is closed; reopen it first")
     _check_counts(study, training, gold, gold_each)
     lessons, hidden = _find(study, training, gold, seen)

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
+from annotation.assignments.selectors import active_annotators
 from annotation.assignments.services import assign_item
 from annotation.errors import Refused
 from annotation.items.forms import DealForm, MoreItemsForm, RatersForm
@@ -29,17 +30,10 @@ from annotation.items.services import (
 )
 from annotation.models import Assignment, Item, Study
 from annotation.people.forms import GiveForm
-from annotation.people.selectors import active_annotators
 from annotation.planning.source_choices import agents_of, source_of
 from annotation.studies.places import free_places
 from annotation.studies.progress import count_unassigned, study_progress
-from annotation.studies.views import (
-    attempt,
-    blind_reader,
-    live,
-    stop_polling,
-    study_context,
-)
+from annotation.study_frame.context import attempt, blind_reader, live, stop_polling, study_context
 from benchmarks.access import signed_in, visibility
 from benchmarks.paging import as_id
 

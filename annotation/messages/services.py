@@ -2,7 +2,6 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.errors import Refused
 from annotation.models import Message, MessageRead, Participant, Study, StudyEvent
@@ -30,34 +29,6 @@ def send_message(*, study: Study, text: str, by: User, to: User | None = None) -
             detail={"message": message.pk},
         )  # fmt: skip
     return message
-
-
-Standing = Participant.State
-
-
-def unread_messages(user: User, *, study: Study | None = None) -> QuerySet[Message]:
-    """Return the messages to this person, or to all annotators since they came, oldest first."""
-    rows = _unread(user.pk)
-    if study is not None:
-        rows = rows.filter(study=study)
-    return rows.select_related("study", "by").order_by("pk")
-
-
-def count_unread(user: User, *, study: Study) -> int:
-    """Return how many there are in a study; asked whenever an item is opened."""
-    # Most studies have none at all, which is asked in a tenth of the time.
-    if not Message.objects.filter(study=study).exists():
-        return 0
-    return _unread(user.pk).filter(study=study).count()
-
-
-def _unread(user: int) -> QuerySet[Message]:
-    here = Participant.objects.filter(
-        user=user, study=OuterRef("study"), state__in=(Standing.ACTIVE, Standing.PAUSED)
-    )
-    to_all = Q(to=None) & Q(Exists(here.filter(joined_at__lte=OuterRef("at"))))
-    rows = Message.objects.filter((Q(to=user) & Q(Exists(here))) | to_all)
-    return rows.exclude(Exists(MessageRead.objects.filter(message=OuterRef("pk"), user=user)))
 
 
 def read_message(*, message: Message, user: User) -> None:

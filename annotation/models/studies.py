@@ -43,6 +43,9 @@ class Study(models.Model):
         CLOSED = "closed", "Closed"
         ARCHIVED = "archived", "Archived"
 
+    OVER = (Status.CLOSED, Status.ARCHIVED)
+    WORKING = (Status.OPEN, Status.PAUSED)
+
     class Dealing(models.TextChoices):
         NAMED = "named", "Dealt in lists, one for each place"
         POOL = "pool", "Taken from a pool"

@@ -8,7 +8,6 @@ from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
 
 from annotation.form_fields import PeopleField, read_people, reason_field
-from annotation.messages.services import LONGEST_MESSAGE
 from annotation.models import Membership, Participant
 from annotation.people.invitations import LONGEST_DAYS, LONGEST_LABEL, USUAL_DAYS
 from annotation.people.mail import LINK, LONGEST_SUBJECT, LONGEST_TEXT
@@ -59,35 +58,6 @@ class InviteForm(forms.Form):
             words = f"At most {LONGEST_LABEL} characters a line: {long[:40]}…"
             raise forms.ValidationError(words)
         return names or [""]
-
-
-class MessageForm(forms.Form):
-    """Words to one annotator or to all."""
-
-    to = forms.ChoiceField(label="To", required=False)
-    text = forms.CharField(
-        label="Message",
-        max_length=LONGEST_MESSAGE,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Shown on the home page and at the desk until they have read it.",
-    )
-
-    def __init__(
-        self, data: Any = None, *, people: Iterable[Participant], initial: Any = None
-    ) -> None:
-        super().__init__(data, initial=initial)
-        self.people = {str(person.number): person.user for person in people}
-        field = self.fields["to"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [
-            ("", "All annotators"),
-            *((key, f"{key} {user.get_username()}") for key, user in self.people.items()),
-        ]
-
-    @property
-    def recipient(self) -> User | None:
-        """Nobody in particular where all are meant."""
-        return self.people.get(self.cleaned_data["to"])
 
 
 class MailForm(forms.Form):

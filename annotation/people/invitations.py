@@ -32,8 +32,6 @@ from annotation.studies.setup import add_member
 LONGEST_DAYS, USUAL_DAYS = 90, 7
 LONGEST_LABEL = 120
 TOKEN_BYTES = 32
-# What an invite to a study in one of these states would lead to is nothing.
-OVER = (Study.Status.CLOSED, Study.Status.ARCHIVED)
 
 
 def make_invite(
@@ -62,7 +60,7 @@ def make_invite(
         raise Refused("invalid", f"a role is one of {', '.join(Membership.Role.values)}")
     if not 1 <= days <= LONGEST_DAYS:
         raise Refused("invalid", f"an invite is valid for 1 to {LONGEST_DAYS} days, not {days}")
-    if study.status in OVER:
+    if study.status in Study.OVER:
         word = study.get_status_display().lower()
         raise Refused("closed", f"the study is {word}; open it before you invite anybody")
     label = label.strip()
@@ -193,7 +191,7 @@ def refuse_unless_good(invite: Invite | None) -> Invite:
         raise Refused("gone", "this invitation was revoked")
     if invite.expires_at <= timezone.now():
         raise Refused("gone", "this invitation has expired")
-    if invite.study.status in OVER:
+    if invite.study.status in Study.OVER:
         raise Refused("closed", "the study of this link has ended")
     if invite.place is not None and invite.place.session.state in LiveSession.OVER:
         raise Refused("closed", "the session that this link leads to is over")

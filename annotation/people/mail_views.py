@@ -12,6 +12,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import StudyAccess, fetch_managed_study
+from annotation.models import Study
 from annotation.people.forms import MailForm
 from annotation.people.mail import (
     RENEWED_DAYS,
@@ -33,8 +34,7 @@ from annotation.people.mail import (
 )
 from annotation.people.views import show_people
 from annotation.planning.plans import MOST_ANNOTATORS
-from annotation.studies.services import OVER
-from annotation.studies.views import study_context
+from annotation.study_frame.context import study_context
 from benchmarks.access import signed_in
 
 NO_SERVER = "no mail server is configured (PLANJURY_SMTP_URL)"
@@ -86,7 +86,7 @@ def reminders(request: HttpRequest, pk: int) -> HttpResponseBase:
             form.add_error(None, "Choose somebody whose address is known.")
         if not sends_mail():
             form.add_error(None, f"Nothing was sent: {NO_SERVER}.")
-        if study.status in OVER:
+        if study.status in Study.OVER:
             word = study.get_status_display().lower()
             form.add_error(None, f"Nothing was sent: the study is {word}.")
         if form.is_valid():

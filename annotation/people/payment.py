@@ -16,7 +16,7 @@ from annotation.access import fetch_managed_study
 from annotation.models import Participant, Recruit, Study
 from annotation.quality.checks import elapsed_by_person
 from annotation.studies.progress import AnnotatorProgress, study_progress
-from annotation.studies.views import blind_reader, study_context
+from annotation.study_frame.context import blind_reader, study_context
 from benchmarks.access import signed_in
 from benchmarks.filters import AddressForm
 from benchmarks.tables import csv_lines

@@ -15,11 +15,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
+from annotation.assignments.selectors import active_annotators
 from annotation.designs.types import NAMED, name_some
 from annotation.errors import Refused
+from annotation.messages.forms import MessageForm
 from annotation.messages.services import send_message
 from annotation.models import Assignment, Membership, Participant, Study
-from annotation.people.forms import InviteForm, MailForm, MemberForm, MessageForm, ReassignForm
+from annotation.people.forms import InviteForm, MailForm, MemberForm, ReassignForm
 from annotation.people.invitations import (
     USUAL_DAYS,
     make_invite,
@@ -27,13 +29,7 @@ from annotation.people.invitations import (
     revoke_invite,
 )
 from annotation.people.mail import NewLink, invitation_subject, invitation_text, sends_mail
-from annotation.people.selectors import (
-    active_annotators,
-    invite_rows,
-    overseers_of,
-    present_annotators,
-    sent_messages,
-)
+from annotation.people.selectors import invite_rows, overseers_of
 from annotation.people.services import (
     pause_annotator,
     reassign_items,
@@ -47,7 +43,7 @@ from annotation.steps.training import release_training
 from annotation.studies.places import free_lists, place_name
 from annotation.studies.progress import annotator_progress, count_unassigned, study_progress
 from annotation.studies.setup import add_member
-from annotation.studies.views import attempt, blind_reader, study_context
+from annotation.study_frame.context import attempt, blind_reader, study_context
 from annotation.submissions.selectors import submissions_of
 from annotation.submissions.services import (
     refill_assignments,
@@ -416,33 +412,3 @@ def _message(request: HttpRequest, access: StudyAccess, found: Participant) -> H
         return _annotator(request, access, found, message=form)
     messages.success(request, f"The message to {found.user.get_username()} is sent.")
     return redirect("annotation:annotator", pk=access.study.pk, number=found.number)
-
-
-@require_http_methods(["GET", "POST"])
-@signed_in
-def study_messages(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Show the messages of a study; a POST sends one to an annotator or to all."""
-    access = fetch_managed_study(request, pk)
-    people = present_annotators(access.study)
-    form = MessageForm(request.POST if request.method == "POST" else None, people=people)
-    if request.method == "POST" and form.is_valid():
-        to = form.recipient
-        try:
-            send_message(study=access.study, to=to, text=form.cleaned_data["text"], by=access.user)
-        except Refused as refused:
-            form.add_error("text", f"Not sent: {refused.reason}.")
-        else:
-            whom = to.get_username() if to else "all annotators"
-            messages.success(request, f"The message to {whom} is sent.")
-            return redirect("annotation:study_messages", pk=pk)
-    sent, page = sent_messages(access.study, request.GET)
-    context = {
-        **study_context(access, "messages"),
-        "form": form,
-        "people": people,
-        "sent": sent,
-        "page": page,
-    }
-    return render(
-        request, "annotation/study_messages.html", context, status=422 if form.errors else 200
-    )

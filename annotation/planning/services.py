@@ -13,15 +13,12 @@ from annotation.planning.plan_files import plan_document
 from annotation.planning.planned_study import PlannedStudy, plan_study
 from annotation.planning.plans import PlanError, StudyPlan
 from annotation.planning.storage import (
-    STORE,
     WHOLE,
     Report,
     begin_storing,
     find_begun,
     give_up_storing,
-    is_stored,
     store_rest,
-    storing_of,
 )
 from annotation.quality.rule import GOLD_RULE, GoldRule
 from annotation.record.events import record_event
@@ -29,6 +26,7 @@ from annotation.retention.rule import RETENTION
 from annotation.studies.design import study_design
 from annotation.studies.services import refuse_unless_stored, role_labels_of
 from annotation.studies.setup import store_study
+from annotation.study_frame.storing import STORE, is_stored, storing_of
 from annotation.texts.services import set_study_text
 from benchmarks.asks.players import players
 from benchmarks.core.errors import CoreError

@@ -7,8 +7,8 @@ from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce
 
+from annotation.assignments.selectors import count_gone
 from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study
-from annotation.people.selectors import count_gone
 from annotation.questionnaires import load_questionnaire
 
 

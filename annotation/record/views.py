@@ -27,7 +27,7 @@ from annotation.record.selectors import (
     record_lines,
     record_page,
 )
-from annotation.studies.views import study_context
+from annotation.study_frame.context import study_context
 from benchmarks.access import signed_in
 from benchmarks.filters import AddressForm
 from benchmarks.tables import csv_lines

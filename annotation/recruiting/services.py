@@ -27,7 +27,7 @@ from annotation.models import (
     Study,
     StudyEvent,
 )
-from annotation.people.invitations import LONGEST_DAYS, OVER, TOKEN_BYTES, digest_of
+from annotation.people.invitations import LONGEST_DAYS, TOKEN_BYTES, digest_of
 from annotation.quality.checks import reasons_for_check
 from annotation.quality.rule import CHECK_ALL, CHECK_NONE, code_check
 from annotation.record.events import checked_reason, record_event
@@ -67,7 +67,7 @@ def make_recruiting_link(
     """Make a link for ``places`` people and return its token, which cannot be read again."""
     if not recruits_people(study):
         raise Refused("invalid", "recruiting needs a study of lists, or one with a pool")
-    if study.status in OVER:
+    if study.status in Study.OVER:
         word = study.get_status_display().lower()
         raise Refused("closed", f"the study is {word}; open it before you recruit")
     if platform not in Platform.values:
@@ -111,7 +111,7 @@ def refuse_unless_open(link: RecruitingLink | None) -> RecruitingLink:
     if link.state == "expired":
         raise Refused("gone", "this link has expired")
     status = link.study.status
-    if status in OVER:
+    if status in Study.OVER:
         raise Refused("closed", "this study has ended")
     if status != Study.Status.OPEN:
         raise Refused("closed", "the study takes no participants now; try again later")

@@ -32,7 +32,7 @@ from annotation.recruiting.services import (
     set_bonus,
 )
 from annotation.studies.selectors import study_sizes
-from annotation.studies.views import attempt, study_context
+from annotation.study_frame.context import attempt, study_context
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 from benchmarks.tables import csv_lines

@@ -34,7 +34,7 @@ from annotation.people.erasure import (
 )
 from annotation.record.events import record_event
 from annotation.retention.rule import PARTS, RETENTION, retention_rule
-from annotation.studies.services import ERASURE, OVER, SCORES_TOO
+from annotation.studies.services import ERASURE, SCORES_TOO
 from benchmarks.core.errors import CoreError
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.locks import named_lock, pause_writing
@@ -103,11 +103,13 @@ def _of(study: Study, events: Collection[StudyEvent]) -> Iterator[Expiry]:
             removed[event.detail["removed"]] = event.at
         elif RETENTION in event.detail:
             changed = event.at + NOTICE
-        elif event.detail.get("after") in OVER and event.detail.get("before") not in OVER:
+        elif (
+            event.detail.get("after") in Study.OVER and event.detail.get("before") not in Study.OVER
+        ):
             closed, removed = event.at, {}
     rule = retention_rule(study)
     for part, days in rule.days.items():
-        due = max(closed + timedelta(days=days), changed) if study.status in OVER else None
+        due = max(closed + timedelta(days=days), changed) if study.status in Study.OVER else None
         archives = rule.archive and part == "answers"
         yield Expiry(part, days, due, removed.get(part), archives)
 
@@ -146,7 +148,7 @@ def removes_scores(study: Study) -> bool:
 def enqueue_retention() -> int:
     """Have workers remove what is due; return of how many studies. The sweep calls this."""
     rows = Study.objects.filter(
-        status__in=OVER, removed_at=None, settings__has_key=RETENTION
+        status__in=Study.OVER, removed_at=None, settings__has_key=RETENTION
     ).order_by("pk")
     now = timezone.now()
     studies = list(rows)
@@ -230,6 +232,6 @@ def _still_closed(study: Study) -> Iterator[None]:
     """Open a transaction in which nobody opens the study again."""
     with transaction.atomic():
         fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        if fresh.status not in OVER or fresh.removed_at is not None:
+        if fresh.status not in Study.OVER or fresh.removed_at is not None:
             raise CoreError("the study was opened again, or is being deleted")
         yield

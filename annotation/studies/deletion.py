@@ -27,7 +27,6 @@ from annotation.models import (
     TrajectoryLabel,
 )
 from annotation.planning.storage import remove_study
-from annotation.studies.services import OVER
 from benchmarks.deletion.plans import (
     DeletionPlan,
     DeletionRefusal,
@@ -38,7 +37,7 @@ from benchmarks.deletion.plans import (
 from benchmarks.deletion.services import DeletionError, begin_deletion, companions_first
 from benchmarks.models import Job
 
-DELETABLE = (Study.Status.DRAFT, *OVER)
+DELETABLE = (Study.Status.DRAFT, *Study.OVER)
 
 companion("Notes beside trajectories", Remark, "trajectory__run")
 companion("Labels of failures", TrajectoryLabel, "trajectory__run")

@@ -1,6 +1,6 @@
 """Studies as pages show them: roles, counts, size and banner."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -258,37 +258,3 @@ def _keys(studies: Sequence[int], name: str) -> dict[int, str]:
     events = StudyEvent.objects.filter(study__in=studies, kind__in=(Kind.CREATED, Kind.CHANGED))
     latest = events.order_by().values("study").annotate(last=Max("pk"))
     return {pk: f"{name}:{pk}:{last}" for pk, last in latest.values_list("study", "last")}
-
-
-MADE_UP = "This study shows how studies work; nothing in it is a finding."
-
-
-def study_banner(study: Study) -> Mapping[str, str] | None:
-    """Return the title and text of the banner. It speaks of the whole study, never of one item's
-    agent.
-    """
-    labels = study.settings.get("labels", {})
-    agents, others = set(labels.get("agents", ())), set(labels.get("others", ()))
-    parts = []
-    if agents == {"scripted"} and "scripted" in others and "human" not in others:
-        parts.append("agents, judges and the simulated user are scripts")
-    else:
-        if "scripted" in agents:
-            parts.append("agents are scripts" if len(agents) == 1 else "some agents are scripts")
-        if "scripted" in others and "human" in others:
-            parts.append("roles that people do not play are filled by scripts")
-        elif "scripted" in others:
-            parts.append("judges and the simulated user are scripts")
-    if "recorded" in agents:
-        parts.append("agents repeat recorded answers")
-    if "lexicon" in others:
-        parts.append("what was violated was decided by word lists")
-    if "simulated" in agents | others:
-        parts.append("some answers come from a fake endpoint, a program that makes them up")
-    if not parts and not study.is_demo:
-        return None
-    text = "; ".join(parts)
-    return {
-        "title": "Demo data" if study.is_demo else "Scripts",
-        "text": f"{text[:1].upper()}{text[1:]}." if text else MADE_UP,
-    }

@@ -14,7 +14,7 @@ from annotation.assignments.selectors import CLOSED
 from annotation.errors import Refused
 from annotation.models import Assignment, RatingEdit, Study, StudyEvent
 from annotation.planning.plans import BOUNDS
-from annotation.planning.storage import is_stored, mark_removed, remove_study
+from annotation.planning.storage import mark_removed, remove_study
 from annotation.quality.rule import (
     CODE_CHECK,
     CODE_CHECKS,
@@ -29,11 +29,10 @@ from annotation.quality.rule import (
 )
 from annotation.record.events import checked_reason, record_event
 from annotation.retention.rule import RETENTION, RetentionRule, retention_rule
+from annotation.study_frame.storing import is_stored
 from benchmarks.models import Run
 from benchmarks.visibility import role_changes_in
 
-OVER = (Study.Status.CLOSED, Study.Status.ARCHIVED)
-WORKING = (Study.Status.OPEN, Study.Status.PAUSED)
 ENDED = "the closing date has passed"
 TIMES: Mapping[str, str] = {
     "lease_minutes": "minutes that somebody may keep an item",
@@ -90,14 +89,14 @@ def set_study_status(*, study: Study, status: str, by: User | None = None, reaso
         if before == status:
             return 0
         ended = fresh.closes_at is not None and fresh.closes_at <= timezone.now()
-        if status in WORKING and before not in WORKING and ended:
+        if status in Study.WORKING and before not in Study.WORKING and ended:
             words = "the closing date has passed; set a later one, or none, in the settings first"
             raise Refused("conflict", words)
         Study.objects.filter(pk=study.pk).update(status=status)
-        if status in OVER and before not in OVER:
+        if status in Study.OVER and before not in Study.OVER:
             everything = Assignment.objects.filter(study=study)
             moved = return_assignments(study=study, assignments=everything, by=by, reason=CLOSED)
-        elif before in OVER and status not in OVER:
+        elif before in Study.OVER and status not in Study.OVER:
             moved = restore_assignments(study=fresh, by=by)
         record_event(
             study=study, kind=StudyEvent.Kind.STATUS, by=by, reason=checked_reason(reason),
@@ -114,12 +113,12 @@ def close_ended_studies() -> int:
     studies were touched.
     """
     count = 0
-    ended = Study.objects.filter(status__in=WORKING, closes_at__lte=timezone.now())
+    ended = Study.objects.filter(status__in=Study.WORKING, closes_at__lte=timezone.now())
     for study in ended:
         set_study_status(study=study, status=Study.Status.CLOSED, reason=ENDED)
         count += 1
     bound = Assignment.objects.filter(study=OuterRef("pk"), state=Assignment.State.OPEN)
-    for study in Study.objects.filter(Exists(bound), status__in=OVER):
+    for study in Study.objects.filter(Exists(bound), status__in=Study.OVER):
         everything = Assignment.objects.filter(study=study)
         return_assignments(study=study, assignments=everything, by=None, reason=CLOSED)
         count += 1

@@ -1,8 +1,5 @@
 """Pages of studies: the list, the overview, the design and the settings."""
 
-from collections.abc import Callable
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -29,11 +26,9 @@ from annotation.access import (
 )
 from annotation.errors import Refused
 from annotation.live.lists import session_counts
-from annotation.messages.services import unread_messages
+from annotation.messages.selectors import unread_messages
 from annotation.models import Assignment, Study
 from annotation.planning.services import enqueue_again, launch_study
-from annotation.planning.storage import is_stored, storing_of
-from annotation.questionnaires import load_questionnaire
 from annotation.retention.services import announced
 from annotation.steps.own_part import load_own_part
 from annotation.steps.withdrawals import explain_withdrawal
@@ -41,15 +36,16 @@ from annotation.studies.deletion import begin_with_studies, plan_study_deletion
 from annotation.studies.design import balance_tables, study_certificate, study_design
 from annotation.studies.forms import ArchiveForm, SettingsForm
 from annotation.studies.progress import study_mark, study_progress
-from annotation.studies.selectors import (
-    CURRENT,
-    MINE,
-    SHOWN,
-    questions_left_out,
-    study_banner,
-    study_page,
+from annotation.studies.selectors import CURRENT, MINE, SHOWN, questions_left_out, study_page
+from annotation.studies.services import change_study, delete_draft, set_study_status
+from annotation.study_frame.context import (
+    attempt,
+    blind_reader,
+    live,
+    stop_polling,
+    study_context,
 )
-from annotation.studies.services import OVER, change_study, delete_draft, set_study_status
+from annotation.study_frame.storing import is_stored, storing_of
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 from benchmarks.tables import csv_lines
@@ -103,54 +99,7 @@ def study(request: HttpRequest, pk: int) -> HttpResponseBase:
     return render(request, "annotation/study.html", context)
 
 
-STOP_POLLING = 286
 Status = Study.Status
-
-
-def study_context(access: StudyAccess, tab: str) -> dict[str, Any]:
-    """Return what the head of every page of a study shows."""
-    return {
-        "study": access.study,
-        "access": access,
-        "tab": tab,
-        "banner": study_banner(access.study),
-        "questionnaire": load_questionnaire(access.study.questionnaire),
-        "over": access.study.status in OVER,
-        "storing": storing_of(access.study),
-    }
-
-
-def attempt(request: HttpRequest, do: Callable[[], str]) -> bool:
-    """Do something and tell what was done, or why not; whether it was done."""
-    try:
-        message = do()
-    except Refused as refused:
-        messages.error(request, f"Nothing was changed: {refused.reason}.")
-        return False
-    messages.success(request, message)
-    return True
-
-
-def live(
-    request: HttpRequest, access: StudyAccess, template: str, context: dict[str, Any], mark: str
-) -> HttpResponse:
-    """Show a fragment that is asked for again and again: 204 while nothing changed, 286 at the
-    end.
-    """
-    if access.study.status in OVER:
-        return stop_polling()
-    if request.GET.get("v") == mark:
-        return HttpResponse(status=204)
-    return render(request, template, context)
-
-
-def stop_polling() -> HttpResponse:
-    """Show the last answer to a page that asks again and again: the rest of it is out of date
-    too.
-    """
-    response = HttpResponse(status=STOP_POLLING)
-    response["HX-Refresh"] = "true"
-    return response
 
 
 @require_GET
@@ -161,16 +110,11 @@ def progress(request: HttpRequest, pk: int) -> HttpResponseBase:
     if "storing" in request.GET:
         return _storing(request, access)
     mark = study_mark(access.study)
-    if access.study.status in OVER or request.GET.get("v") == mark:
+    if access.study.status in Study.OVER or request.GET.get("v") == mark:
         return live(request, access, "", {}, mark)
     found = study_progress(access.study, blind=blind_reader(access))
     context = {"study": access.study, "access": access, "progress": found}
     return live(request, access, "annotation/partials/_study_progress.html", context, mark)
-
-
-def blind_reader(access: StudyAccess) -> User | None:
-    """Return the reader where they annotate the study blind."""
-    return access.user if access.annotates and access.blind else None
 
 
 def _storing(request: HttpRequest, access: StudyAccess) -> HttpResponse:
@@ -206,7 +150,7 @@ def settings(request: HttpRequest, pk: int) -> HttpResponseBase:
     context = {
         **study_context(access, "settings"),
         "form": form,
-        "held": assignments.count() if access.study.status not in OVER else 0,
+        "held": assignments.count() if access.study.status not in Study.OVER else 0,
         "expiries": announced(access.study, counts=True),
     }
     return render(
@@ -234,7 +178,7 @@ def _set_status(access: StudyAccess, wanted: str, reason: str) -> str:
         return "The study is open: its annotators can begin."
     moved = set_study_status(study=study, status=wanted, by=access.user, reason=reason)
     message = f"The study is {study.get_status_display().lower()}."
-    if moved and wanted in OVER:
+    if moved and wanted in Study.OVER:
         message += f" {moved:,} open item{'s were' if moved > 1 else ' was'} returned."
     elif moved:
         message += (

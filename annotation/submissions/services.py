@@ -21,7 +21,6 @@ from annotation.models import Assignment, Item, Message, Participant, Study, Stu
 from annotation.quality.services import count_known_answers
 from annotation.record.events import checked_reason, record_event
 from annotation.steps.training import tells_expected
-from annotation.studies.services import WORKING
 
 State, Part, Kind = Assignment.State, Assignment.Part, StudyEvent.Kind
 
@@ -35,7 +34,7 @@ def send_back(*, assignment: Assignment, by: User, note: str) -> None:
     note = checked_reason(note, why="this comes back: the annotator reads it")
 
     def change(item: Assignment, participant: Participant) -> None:
-        if item.study.status not in WORKING:
+        if item.study.status not in Study.WORKING:
             raise Refused("conflict", "the study takes no answers; open it first")
         if item.state != State.SUBMITTED:
             raise Refused("conflict", f"item {item.position} is not submitted; it is {item.state}")

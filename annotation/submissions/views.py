@@ -6,9 +6,8 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import StudyAccess, fetch_managed_study
 from annotation.errors import Refused
-from annotation.models import Assignment
-from annotation.studies.services import WORKING
-from annotation.studies.views import attempt, study_context
+from annotation.models import Assignment, Study
+from annotation.study_frame.context import attempt, study_context
 from annotation.submissions.selectors import submission_events, submitted_answers
 from annotation.submissions.services import restore_submission, send_back, void_submission
 from benchmarks.access import signed_in
@@ -37,7 +36,7 @@ def submission(request: HttpRequest, pk: int, number: int, position: int) -> Htt
         "item": assignment,
         "answers": submitted_answers(assignment),
         "events": submission_events(assignment),
-        "working": access.study.status in WORKING,
+        "working": access.study.status in Study.WORKING,
     }
     return render(request, "annotation/submission.html", context)
 

@@ -6,8 +6,8 @@ from django import template
 
 from annotation.access import StudyAccess
 from annotation.record.selectors import as_text
-from annotation.studies import tabs as pages
 from annotation.studies.design import method_words
+from annotation.study_frame import tabs as pages
 from benchmarks.core.ports.labels import plain
 
 register = template.Library()

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.access import fetch_managed_study
 from annotation.errors import Refused
 from annotation.models import Study, StudyText
-from annotation.studies.views import study_context
+from annotation.study_frame.context import study_context
 from annotation.texts.selectors import TextBlock, text_blocks, text_version, text_versions
 from annotation.texts.services import LONGEST_TEXT, set_study_text
 from benchmarks.access import signed_in

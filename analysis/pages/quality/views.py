@@ -21,8 +21,7 @@ from analysis.reports.deferred_files import DeferredFile, deferred_file
 from analysis.reports.stored_reports import keep_report, kept_report, key_of
 from annotation.access import StudyAccess, fetch_read_study
 from annotation.models import Assignment, Study
-from annotation.studies.selectors import study_banner
-from annotation.studies.views import study_context
+from annotation.study_frame.context import study_banner, study_context
 from benchmarks.access import VIEW, signed_in
 
 # With more submitted items than this the report is written after the page has come.

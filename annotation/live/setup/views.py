@@ -39,14 +39,12 @@ from annotation.live.setup.services import (
     draw_design,
 )
 from annotation.live.setup.sessions import mode_of
-from annotation.models import LivePlace, LivePlan, LiveSession, Membership
+from annotation.models import LivePlace, LivePlan, LiveSession, Membership, Study
 from annotation.people.invitations import make_invite
 from annotation.steps.next_session import next_session
 from annotation.steps.selectors import next_step
 from annotation.studies.design import BalanceTable, balance_tables
-from annotation.studies.selectors import study_banner
-from annotation.studies.services import OVER
-from annotation.studies.views import study_context
+from annotation.study_frame.context import study_banner, study_context
 from benchmarks.access import START, allow, signed_in, visibility
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.ports.people import Mode
@@ -271,7 +269,7 @@ def _compared_dataset(access: StudyAccess, plan: LivePlan) -> int | None:
 
 def _add_form(request: HttpRequest, access: StudyAccess, plan: LivePlan) -> AddSessionForm | None:
     """Return the form of a further session, for managers who may know whom players meet."""
-    if not access.manages or access.blind or access.study.status in OVER:
+    if not access.manages or access.blind or access.study.status in Study.OVER:
         return None
     cast = plan.settings.get("cast", {})
     dataset = visibility(request).of(Dataset.objects.filter(pk=cast.get("dataset"))).first()

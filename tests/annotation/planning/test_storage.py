@@ -19,9 +19,9 @@ from annotation.planning.services import (
     enqueue_planned_study,
     launch_study,
 )
-from annotation.planning.storage import is_stored, storing_of
 from annotation.studies.design import study_certificate, study_design
 from annotation.studies.services import delete_draft, set_study_status
+from annotation.study_frame.storing import is_stored, storing_of
 from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Trajectory
 from tests.annotation.assignments.test_services import check_counters

@@ -10,8 +10,8 @@ from django.test import Client
 from annotation.models import Study
 from annotation.planning import services as planned
 from annotation.planning.plan_files import plan_document
-from annotation.planning.storage import storing_of
 from annotation.quality.rule import GoldRule, gold_rule
+from annotation.study_frame.storing import storing_of
 from benchmarks.jobs.services import perform
 from benchmarks.models import Candidate, Dataset, Job, Run, Task, Trajectory
 from tests.annotation.rows import make_person, make_runs, plan_for

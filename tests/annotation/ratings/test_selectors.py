@@ -11,7 +11,7 @@ from annotation.models import Annotator, Assignment, Study
 from annotation.ratings.selectors import human_scores
 from annotation.ratings.services import record_rating
 from annotation.steps.selectors import first_open
-from annotation.studies.selectors import study_banner
+from annotation.study_frame.context import study_banner
 from benchmarks.models import Turn, Violation
 
 pytestmark = pytest.mark.django_db

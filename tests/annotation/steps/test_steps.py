@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from annotation.desk.breaks import end_break, minutes_without_break, take_break, worked_since_break
 from annotation.errors import Refused
-from annotation.messages.services import read_message, unread_messages
+from annotation.messages.selectors import unread_messages
+from annotation.messages.services import read_message
 from annotation.models import Assignment, Consent, Message, Participant, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.steps.selectors import next_step
