@@ -16,5 +16,5 @@ class AnnotationConfig(AppConfig):
         studies need from being deleted.
         """
         from annotation import blinding  # noqa: F401
+        from annotation.deletion import studies as deletion  # noqa: F401
         from annotation.exports import run_ratings  # noqa: F401
-        from annotation.studies import deletion  # noqa: F401

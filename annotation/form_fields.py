@@ -11,7 +11,7 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.safestring import SafeString
 
 from annotation.models import Annotator, Participant
-from annotation.planning.plans import MOST_ANNOTATORS
+from annotation.plans.study_plan import MOST_ANNOTATORS
 from annotation.record.events import LONGEST_REASON
 
 # Of an installation with more accounts, those that annotated already are listed first.

@@ -4,17 +4,20 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from annotation import style_guide
 from annotation.adjudication import views as adjudication
+from annotation.consent import views as consent
+from annotation.desk import break_views
 from annotation.desk import views as desk
 from annotation.exports import views as exports
 from annotation.home import views as home
 from annotation.items import special_views
 from annotation.items import views as items
+from annotation.joining import views as join_views
 from annotation.live.control import views as live_control
 from annotation.live.play import views as live_play
 from annotation.live.setup import views as live_setup
 from annotation.messages import views as messages
 from annotation.models import Assignment
-from annotation.people import join_views, leaving_views, payment
+from annotation.people import leaving_views, payment
 from annotation.people import mail_views as mail
 from annotation.people import views as people
 from annotation.planning import views as planning
@@ -22,10 +25,10 @@ from annotation.questionnaires import views as questionnaires
 from annotation.record import views as record
 from annotation.recruiting import join_views as recruiting_join
 from annotation.recruiting import views as recruiting
-from annotation.steps import views as steps
-from annotation.studies import views as studies
+from annotation.study_pages import next_item
+from annotation.study_pages import views as studies
 from annotation.submissions import views as submissions
-from annotation.texts import views as texts
+from annotation.training import views as training
 
 app_name = "annotation"
 Part = Assignment.Part
@@ -43,7 +46,7 @@ def _desk(folder: str, prefix: str, part: str) -> list[URLPattern]:
 
 # An address is looked for from the top, so the desk, where people click most, stands there.
 _study: list[URLPattern | URLResolver] = [
-    path("annotate/", steps.next_item, name="next_item"),
+    path("annotate/", next_item.next_item, name="next_item"),
     *_desk("annotate/", "", Part.MAIN),
     *_desk("training/", "training_", Part.TRAINING),
     *_desk("background/", "background_", Part.BACKGROUND),
@@ -88,18 +91,18 @@ _study: list[URLPattern | URLResolver] = [
     path("messages/", messages.study_messages, name="study_messages"),
     path("export/", exports.study_export, name="study_export"),
     path("export/file/", exports.study_download, name="study_download"),
-    path("information/", steps.information, name="information"),
-    path("consent/", steps.consent, name="consent"),
-    path("training/", steps.training, name="training"),
+    path("information/", consent.information, name="information"),
+    path("consent/", consent.consent, name="consent"),
+    path("training/", training.training, name="training"),
     path(
         "training/<int:position>/feedback/",
-        steps.training_feedback,
+        training.training_feedback,
         name="training_feedback",
     ),
-    path("annotate/<int:position>/feedback/", steps.gold_feedback, name="feedback"),
-    path("break/", steps.take_a_break, name="break"),
+    path("annotate/<int:position>/feedback/", training.gold_feedback, name="feedback"),
+    path("break/", break_views.take_a_break, name="break"),
     path("read/<int:message>/", messages.message_read, name="message_read"),
-    path("texts/", texts.study_texts, name="study_texts"),
+    path("texts/", consent.study_texts, name="study_texts"),
     path("adjudicate/", adjudication.queue, name="study_adjudication"),
     path(
         "adjudicate/<int:rank>/<path:name>/",

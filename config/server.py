@@ -148,8 +148,8 @@ def _drain_seconds() -> float:
 def sweep() -> None:
     """Enqueue again what a dead worker held, and do what falls due at a time."""
     from analysis.search.services import enqueue_index
+    from annotation.deletion.retention import enqueue_retention
     from annotation.live.control.timeouts import sweep_sessions
-    from annotation.retention.services import enqueue_retention
     from annotation.studies.services import close_ended_studies
     from benchmarks.judging.counts import enqueue_counts
     from benchmarks.runs.sweep import sweep as sweep_jobs

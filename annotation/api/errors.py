@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 
 from annotation.errors import Refused
 from annotation.live.setup.files import LiveFileRefused
-from annotation.planning.plans import PlanError
+from annotation.plans.study_plan import PlanError
 from annotation.steps.access import StepNotReached
 from benchmarks.api.errors import Handlers, error_response
 

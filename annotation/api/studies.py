@@ -17,13 +17,13 @@ from annotation.access import (
     fetch_study,
     person,
 )
+from annotation.deletion.retention import announced
+from annotation.deletion.studies import begin_with_studies, plan_study_deletion
 from annotation.exports.scope import scope_of
 from annotation.exports.services import FORMATS, ExportRequest
 from annotation.exports.views import file_of
 from annotation.models import Membership, Study
-from annotation.planning.plan_files import read_document
 from annotation.planning.planned_study import PlannedStudy, plan_study
-from annotation.planning.plans import PlanError, PlanProblem
 from annotation.planning.services import (
     create_planned_study,
     enqueue_planned_study,
@@ -31,9 +31,9 @@ from annotation.planning.services import (
     launch_study,
 )
 from annotation.planning.views import MOST_ITEMS
-from annotation.retention.rule import MOST_DAYS, RetentionRule
-from annotation.retention.services import announced
-from annotation.studies.deletion import begin_with_studies, plan_study_deletion
+from annotation.plans.plan_files import read_document
+from annotation.plans.retention_rule import MOST_DAYS, RetentionRule
+from annotation.plans.study_plan import PlanError, PlanProblem
 from annotation.studies.progress import study_progress
 from annotation.studies.services import change_study, set_study_status
 from annotation.study_frame.context import blind_reader

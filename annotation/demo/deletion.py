@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from django.contrib.auth.models import User
 
+from annotation.deletion.studies import begin_with_studies, with_studies
 from annotation.demo.services import KIND, close_demo_accounts, open_demo_accounts
 from annotation.models import Study
-from annotation.studies.deletion import begin_with_studies, with_studies
 from benchmarks.deletion.plans import DeletionPlan, DeletionRefusal, plan_deletion
 from benchmarks.models import Dataset, Job, Run
 

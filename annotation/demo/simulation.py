@@ -13,21 +13,21 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.demo.ground_truth import (
+from annotation.consent.selectors import text_version
+from annotation.consent.services import answer_consent, note_information_read
+from annotation.desk.services import skip_assignment, slots_of, submit_assignment
+from annotation.errors import Refused
+from annotation.models import Annotator, Assignment, Study, StudyText
+from annotation.planning.ground_truth import (
     feedback_levels,
     true_decisions,
     true_levels,
     true_violations,
     turn_levels,
 )
-from annotation.desk.services import skip_assignment, slots_of, submit_assignment
-from annotation.errors import Refused
-from annotation.models import Annotator, Assignment, Study, StudyText
 from annotation.questionnaires import Slot, load_questionnaire
 from annotation.ratings.checks import markable
 from annotation.ratings.services import EditRequest, record_edits
-from annotation.texts.selectors import text_version
-from annotation.texts.services import answer_consent, note_information_read
 from benchmarks.core.digests import derive_seed
 from benchmarks.core.registry import SYSTEMS
 

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.demo.plans import (
+from annotation.demo.simulation import ensure_simulated_annotator, simulate_annotator
+from annotation.live.setup.services import SessionRequest, add_session, store_session_request
+from annotation.models import Membership, Study
+from annotation.planning.planned_study import plan_study
+from annotation.planning.preset_plans import (
     LEVEL,
     filter_plan,
     paper_plan,
@@ -14,12 +18,8 @@ from annotation.demo.plans import (
     turn_plan,
     violation_plan,
 )
-from annotation.demo.simulation import ensure_simulated_annotator, simulate_annotator
-from annotation.live.setup.services import SessionRequest, add_session, store_session_request
-from annotation.models import Membership, Study
-from annotation.planning.planned_study import plan_study
-from annotation.planning.plans import StudyPlan
 from annotation.planning.services import create_planned_study
+from annotation.plans.study_plan import StudyPlan
 from annotation.studies.setup import add_member
 from benchmarks.jobs.services import Progress
 from benchmarks.models import Agent, Dataset

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.http import HttpRequest
 from django.utils import timezone
 
 from annotation.assignments.services import lock_participant
@@ -71,13 +70,3 @@ def minutes_without_break(
     worked = worked_since_break(study, participant, now=timezone.now(), since=since)
     minutes = int(worked.total_seconds() // 60)
     return minutes if study.break_minutes <= minutes else None
-
-
-# Where the session keeps when the last announced break in a study ended.
-RESTED = "rested_in_study_{}"
-
-
-def rested_at(request: HttpRequest, study: Study) -> datetime | None:
-    """Return when the last announced break ended, as far as this session knows."""
-    kept = request.session.get(RESTED.format(study.pk))
-    return datetime.fromisoformat(kept) if kept else None

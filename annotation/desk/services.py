@@ -17,7 +17,7 @@ from annotation.models import Aspect, Assignment, Item, Participant, Rating
 from annotation.quality.services import note_gold
 from annotation.quality.signs import answer_pattern
 from annotation.questionnaires import Slot
-from annotation.steps.training import judge_training, tells_expected
+from annotation.training.services import judge_training, tells_expected
 
 State, Part = Assignment.State, Assignment.Part
 LONGEST_SKIP_REASON = 1000

@@ -16,7 +16,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.access import StudyAccess
 from annotation.assignments.presence import note_seen, open_assignment
 from annotation.assignments.services import was_taken_back
-from annotation.desk.breaks import minutes_without_break, rested_at
+from annotation.desk.break_views import rested_at
+from annotation.desk.breaks import minutes_without_break
 from annotation.desk.form import DeskAnswer
 from annotation.desk.posted_form import form_edits, shown_before, typed_places
 from annotation.desk.selectors import DeskPage, load_desk
@@ -32,8 +33,8 @@ from annotation.messages.selectors import count_unread
 from annotation.models import Aspect, Assignment, Participant, Study
 from annotation.ratings.services import EditRequest, Outcome, StoredEdit, record_edits, undo_edit
 from annotation.steps.access import fetch_assignment, fetch_assignment_key, redirect_to_next_step
-from annotation.steps.training import tells_expected
 from annotation.study_frame.context import study_banner
+from annotation.training.services import tells_expected
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 

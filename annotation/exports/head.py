@@ -10,8 +10,8 @@ from annotation.exports.columns import FORMAT, LOCAL_COLUMNS, SCHEMA_VERSION
 from annotation.exports.scope import IMPORTED, Scope, is_simulated
 from annotation.exports.sources import origin_of
 from annotation.models import Consent, Item
+from annotation.plans.retention_rule import RETENTION
 from annotation.questionnaires import Question, Questionnaire, questionnaire_text
-from annotation.retention.rule import RETENTION
 from annotation.studies.design import study_certificate
 from benchmarks.models import Dataset, Run
 

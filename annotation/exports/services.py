@@ -45,7 +45,7 @@ from annotation.exports.writing import (
     json_row_writer,
 )
 from annotation.models import Item, Study, StudyEvent
-from annotation.planning.plan_files import write_plan
+from annotation.plans.plan_files import write_plan
 from annotation.ratings.selectors import left_out
 from annotation.record.events import record_event
 from annotation.studies.design import study_design

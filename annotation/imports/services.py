@@ -35,8 +35,8 @@ from annotation.models import (
     StudyPlace,
     StudyText,
 )
+from annotation.plans.retention_rule import RETENTION
 from annotation.record.events import record_event
-from annotation.retention.rule import RETENTION
 from benchmarks.locks import named_lock
 
 BATCH = 500

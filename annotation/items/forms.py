@@ -7,7 +7,7 @@ from django import forms
 from django.contrib.auth.models import User
 
 from annotation.models import Participant, Study
-from annotation.planning.plans import BOUNDS, MOST_ANNOTATORS
+from annotation.plans.study_plan import BOUNDS, MOST_ANNOTATORS
 
 
 class RatersForm(forms.Form):

@@ -14,8 +14,8 @@ from annotation.designs.sampling import Sample, sample_options
 from annotation.designs.types import DesignError
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
-from annotation.planning.plans import MOST_ANNOTATORS, ItemSource, PlanError
 from annotation.planning.sources import find_items
+from annotation.plans.study_plan import MOST_ANNOTATORS, ItemSource, PlanError
 from annotation.questionnaires import load_questionnaire
 from annotation.record.events import checked_reason, record_event
 from annotation.studies.services import refuse_unless_stored

@@ -20,9 +20,9 @@ from annotation.items.specials import AddedSpecials, add_specials
 from annotation.models import Item, Study
 from annotation.planning.draft import USES, Draft, special_of
 from annotation.planning.expected_answers import ExpectedForm
-from annotation.planning.plans import PlanError, PlanProblem
 from annotation.planning.source_choices import choice_of
 from annotation.planning.special_items import choosable_items, special_rows
+from annotation.plans.study_plan import PlanError, PlanProblem
 from annotation.study_frame.context import study_context
 from benchmarks.access import signed_in, visibility
 

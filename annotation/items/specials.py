@@ -19,10 +19,10 @@ from annotation.designs.placement import choose_gold, hide_more
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Participant, Rating, Study, StudyEvent
 from annotation.planning.planned_study import refuse_played_training
-from annotation.planning.plans import BOUNDS, PlanError, PlanProblem, SpecialItem, StudyPlan
 from annotation.planning.source_choices import source_of
 from annotation.planning.sources import SourceItems
 from annotation.planning.special_items import ResolvedSpecial, find_specials
+from annotation.plans.study_plan import BOUNDS, PlanError, PlanProblem, SpecialItem, StudyPlan
 from annotation.questionnaires import load_questionnaire
 from annotation.record.events import record_event
 from annotation.studies.services import refuse_unless_stored

@@ -11,7 +11,7 @@ from annotation.form_fields import PeopleField, read_people, reason_field
 from annotation.models import Membership, Participant
 from annotation.people.invitations import LONGEST_DAYS, LONGEST_LABEL, USUAL_DAYS
 from annotation.people.mail import LINK, LONGEST_SUBJECT, LONGEST_TEXT
-from annotation.planning.plans import MOST_ANNOTATORS
+from annotation.plans.study_plan import MOST_ANNOTATORS
 from benchmarks.paging import as_id
 
 Role = Membership.Role

@@ -33,7 +33,7 @@ from annotation.people.mail import (
     sends_mail,
 )
 from annotation.people.views import show_people
-from annotation.planning.plans import MOST_ANNOTATORS
+from annotation.plans.study_plan import MOST_ANNOTATORS
 from annotation.study_frame.context import study_context
 from benchmarks.access import signed_in
 

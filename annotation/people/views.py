@@ -39,7 +39,6 @@ from annotation.people.services import (
 from annotation.people.withdrawal import remove_member
 from annotation.quality.rule import PAUSE, TRAIN, WARN
 from annotation.quality.services import act_on_work
-from annotation.steps.training import release_training
 from annotation.studies.places import free_lists, place_name
 from annotation.studies.progress import annotator_progress, count_unassigned, study_progress
 from annotation.studies.setup import add_member
@@ -50,6 +49,7 @@ from annotation.submissions.services import (
     submitted_items,
     void_submissions,
 )
+from annotation.training.services import release_training
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 

@@ -13,10 +13,10 @@ from django.http import QueryDict
 
 from annotation.form_fields import PeopleField
 from annotation.planning.forms import STEPS, BeforeForm, ItemsForm, QuestionnaireForm, StepForm
-from annotation.planning.plans import PlanProblem, SpecialItem, StudyPlan
 from annotation.planning.source_choices import MOST_SELECTED, CarriedChoice, SourceChoice
+from annotation.plans.retention_rule import RetentionRule
+from annotation.plans.study_plan import PlanProblem, SpecialItem, StudyPlan
 from annotation.questionnaires import newest_questionnaires
-from annotation.retention.rule import RetentionRule
 from benchmarks.core.digests import storable
 from benchmarks.models import Task
 from benchmarks.paging import as_id

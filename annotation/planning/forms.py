@@ -11,8 +11,9 @@ from django.contrib.auth.models import User
 from annotation.designs.sampling import Sample
 from annotation.form_fields import PeopleField
 from annotation.models import Study
-from annotation.planning.plans import BOUNDS, DEALINGS, MOST_ANNOTATORS, ORDERS
 from annotation.planning.source_choices import SourceChoice
+from annotation.plans.retention_rule import MOST_DAYS, RetentionRule
+from annotation.plans.study_plan import BOUNDS, DEALINGS, MOST_ANNOTATORS, ORDERS
 from annotation.quality.rule import ACTIONS, MOST_ANSWERS, GoldRule
 from annotation.questionnaires import (
     Questionnaire,
@@ -20,7 +21,6 @@ from annotation.questionnaires import (
     load_questionnaire,
     newest_questionnaires,
 )
-from annotation.retention.rule import MOST_DAYS, RetentionRule
 from benchmarks.visibility import Visibility
 
 

@@ -23,7 +23,9 @@ from annotation.designs.types import (
     name_some,
 )
 from annotation.models import Item
-from annotation.planning.plans import (
+from annotation.planning.sources import SourceItems, find_items
+from annotation.planning.special_items import ResolvedSpecial, find_specials
+from annotation.plans.study_plan import (
     BOUNDS,
     DEALINGS,
     MOST_ANNOTATORS,
@@ -32,8 +34,6 @@ from annotation.planning.plans import (
     PlanProblem,
     StudyPlan,
 )
-from annotation.planning.sources import SourceItems, find_items
-from annotation.planning.special_items import ResolvedSpecial, find_specials
 from annotation.quality.rule import NOTHING, TRAIN
 from annotation.questionnaires import Questionnaire, QuestionnaireError, load_questionnaire
 from annotation.questionnaires.requirements import QuestionUse, asked_questions

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.demo.plans import (
+from annotation.planning.draft import Draft, draft_of_plan
+from annotation.planning.preset_plans import (
     FILTERS,
     LEVEL,
     TEN_QUESTIONS,
@@ -14,9 +15,8 @@ from annotation.demo.plans import (
     turn_plan,
     violation_plan,
 )
-from annotation.planning.draft import Draft, draft_of_plan
-from annotation.planning.plans import StudyPlan
 from annotation.planning.source_choices import SourceChoice
+from annotation.plans.study_plan import StudyPlan
 from benchmarks.models import Dataset, Run
 
 Plan = Callable[..., StudyPlan]

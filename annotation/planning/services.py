@@ -7,12 +7,19 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.consent.services import set_study_text
 from annotation.errors import Refused
 from annotation.models import Assignment, Study, StudyEvent, StudyText
-from annotation.planning.plan_files import plan_document
 from annotation.planning.planned_study import PlannedStudy, plan_study
-from annotation.planning.plans import PlanError, StudyPlan
-from annotation.planning.storage import (
+from annotation.plans.plan_files import plan_document
+from annotation.plans.retention_rule import RETENTION
+from annotation.plans.study_plan import PlanError, StudyPlan
+from annotation.quality.rule import GOLD_RULE, GoldRule
+from annotation.record.events import record_event
+from annotation.studies.design import study_design
+from annotation.studies.services import refuse_unless_stored, role_labels_of
+from annotation.studies.setup import store_study
+from annotation.studies.storage import (
     WHOLE,
     Report,
     begin_storing,
@@ -20,14 +27,7 @@ from annotation.planning.storage import (
     give_up_storing,
     store_rest,
 )
-from annotation.quality.rule import GOLD_RULE, GoldRule
-from annotation.record.events import record_event
-from annotation.retention.rule import RETENTION
-from annotation.studies.design import study_design
-from annotation.studies.services import refuse_unless_stored, role_labels_of
-from annotation.studies.setup import store_study
 from annotation.study_frame.storing import STORE, is_stored, storing_of
-from annotation.texts.services import set_study_text
 from benchmarks.asks.players import players
 from benchmarks.core.errors import CoreError
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind

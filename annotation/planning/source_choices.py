@@ -8,8 +8,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.http import QueryDict
 
 from annotation.models import Item, Study
-from annotation.planning.plans import ItemSource
 from annotation.planning.sources import in_portions
+from annotation.plans.study_plan import ItemSource
 from annotation.questionnaires import load_questionnaire, newest_questionnaires
 from annotation.studies.design import study_design
 from benchmarks.core.ports.labels import plain

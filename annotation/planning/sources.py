@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from django.db.models import QuerySet
 
 from annotation.designs.types import DesignOption, name_some
-from annotation.planning.plans import ItemSource, PlanError, PlanProblem
+from annotation.plans.study_plan import ItemSource, PlanError, PlanProblem
 from annotation.questionnaires import Questionnaire, questionnaires_for
 from annotation.questionnaires.requirements import task_content, trajectory_content
 from benchmarks.core.errors import UnknownName

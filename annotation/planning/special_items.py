@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 
 from annotation.errors import Refused
 from annotation.models import Aspect, Item
-from annotation.planning.plans import PlanError, PlanProblem, SpecialItem, StudyPlan
 from annotation.planning.source_choices import SourceChoice
 from annotation.planning.sources import SourceItems, usable_trajectories
+from annotation.plans.study_plan import PlanError, PlanProblem, SpecialItem, StudyPlan
 from annotation.questionnaires import Questionnaire, load_questionnaire
 from annotation.questionnaires.requirements import (
     task_content,

@@ -16,7 +16,6 @@ from annotation.planning.expected_answers import ExpectedForm
 from annotation.planning.forms import STEPS, StepForm
 from annotation.planning.outlook import outlook_lines
 from annotation.planning.planned_study import PlannedStudy, plan_study
-from annotation.planning.plans import PlanError
 from annotation.planning.presets import PRESETS, fill_in, fill_in_filter_check, presets_for
 from annotation.planning.services import (
     create_planned_study,
@@ -25,6 +24,7 @@ from annotation.planning.services import (
 )
 from annotation.planning.source_choices import MOST_SELECTED, read_selection, source_choices
 from annotation.planning.special_items import choosable_items, special_rows
+from annotation.plans.study_plan import PlanError
 from annotation.studies.design import balance_tables
 from benchmarks.access import allow, fetch, signed_in, visibility
 from benchmarks.models import Dataset

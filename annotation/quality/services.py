@@ -12,7 +12,7 @@ from annotation.models import Assignment, Item, Message, Participant, Study, Stu
 from annotation.quality.rule import NOTHING, PAUSE, TRAIN, WARN, gold_rule
 from annotation.quality.signs import gold_words
 from annotation.record.events import checked_reason, record_event
-from annotation.steps.training import count_right
+from annotation.training.services import count_right
 
 State, Standing, Training = Assignment.State, Participant.State, Participant.Training
 Kind = StudyEvent.Kind

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from annotation.models import StoredQuestionnaire
 from annotation.questionnaires.reading import read_questionnaire
 from annotation.questionnaires.types import Questionnaire, QuestionnaireError
 
@@ -20,8 +21,6 @@ def shipped_questionnaires() -> list[str]:
 
 def known_questionnaires() -> list[str]:
     """Return the ids of all questionnaires: the shipped ones, then those written on pages."""
-    from annotation.models import StoredQuestionnaire
-
     rows = StoredQuestionnaire.objects.order_by("name", "version").values_list("name", "version")
     return [*shipped_questionnaires(), *(f"{name}@{version}" for name, version in rows)]
 
@@ -68,7 +67,5 @@ def questionnaire_text(id: str) -> str:
 
 
 def _stored(name: str, version: int) -> str | None:
-    from annotation.models import StoredQuestionnaire
-
     rows = StoredQuestionnaire.objects.filter(name=name, version=version)
     return rows.values_list("text", flat=True).first()

@@ -10,9 +10,9 @@ from django.shortcuts import get_object_or_404, redirect
 
 from annotation.access import LARGEST, StudyAccess, person
 from annotation.assignments.preconditions import step_before
+from annotation.consent.selectors import has_read_information
 from annotation.models import Assignment, Membership
 from annotation.models.statements import find_own_assignment, find_participant_row
-from annotation.texts.selectors import has_read_information
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 

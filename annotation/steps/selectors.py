@@ -4,9 +4,9 @@ from django.contrib.auth.models import User
 
 from annotation.assignments.preconditions import INFORMATION, AnnotatorStep, standstill, step_before
 from annotation.assignments.selectors import has_free_item
+from annotation.consent.selectors import has_read_information
 from annotation.models import Assignment, LivePlan, Participant, Study
 from annotation.steps.next_session import find_free_place, has_played, next_session
-from annotation.texts.selectors import has_read_information
 
 State, Part = Assignment.State, Assignment.Part
 Standing, Training, Status = Participant.State, Participant.Training, Study.Status

@@ -13,8 +13,8 @@ from annotation.designs.orders import POOL
 from annotation.designs.placement import ItemLists
 from annotation.designs.types import GOLD, ITEM, TRAINING, Allocation, DesignOption, ListEntry, Part
 from annotation.models import Assignment, Item, Study
-from annotation.planning.plan_files import read_document
-from annotation.planning.plans import ORDERS, PlanError, StudyPlan
+from annotation.plans.plan_files import read_document
+from annotation.plans.study_plan import ORDERS, PlanError, StudyPlan
 from annotation.studies.places import free_places, left_items, place_name
 from benchmarks.models import Agent
 

@@ -13,8 +13,8 @@ from annotation.assignments.bulk_changes import restore_assignments, return_assi
 from annotation.assignments.selectors import CLOSED
 from annotation.errors import Refused
 from annotation.models import Assignment, RatingEdit, Study, StudyEvent
-from annotation.planning.plans import BOUNDS
-from annotation.planning.storage import mark_removed, remove_study
+from annotation.plans.retention_rule import RETENTION, RetentionRule, retention_rule
+from annotation.plans.study_plan import BOUNDS
 from annotation.quality.rule import (
     CODE_CHECK,
     CODE_CHECKS,
@@ -28,7 +28,7 @@ from annotation.quality.rule import (
     least_seconds,
 )
 from annotation.record.events import checked_reason, record_event
-from annotation.retention.rule import RETENTION, RetentionRule, retention_rule
+from annotation.studies.storage import mark_removed, remove_study
 from annotation.study_frame.storing import is_stored
 from benchmarks.models import Run
 from benchmarks.visibility import role_changes_in

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from annotation.assignments.presence import questionnaire_of
 from annotation.models import Aspect, Assignment, Participant, Rating, Study, StudyEvent
 from annotation.ratings.checks import answer_text
-from annotation.steps.training import compare_item, condition_texts
+from annotation.training.services import compare_item, condition_texts
 
 State, Part = Assignment.State, Assignment.Part
 # Of somebody with more submissions than this the latest are listed.

@@ -20,7 +20,7 @@ from annotation.errors import Refused
 from annotation.models import Assignment, Item, Message, Participant, Study, StudyEvent
 from annotation.quality.services import count_known_answers
 from annotation.record.events import checked_reason, record_event
-from annotation.steps.training import tells_expected
+from annotation.training.services import tells_expected
 
 State, Part, Kind = Assignment.State, Assignment.Part, StudyEvent.Kind
 

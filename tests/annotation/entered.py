@@ -5,11 +5,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from annotation.consent.services import answer_consent, note_information_read, set_study_text
 from annotation.desk.services import submit_assignment
 from annotation.models import Assignment, Participant, Study
 from annotation.ratings.services import EditRequest, StoredEdit, record_edits
 from annotation.studies.setup import NewItem, store_study
-from annotation.texts.services import answer_consent, note_information_read, set_study_text
 from benchmarks.models import Trajectory
 from tests.annotation.rows import make_runs
 

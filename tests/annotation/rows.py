@@ -7,8 +7,8 @@ from django.contrib.auth.models import Permission, User
 
 from annotation.models import Study
 from annotation.planning.planned_study import plan_study
-from annotation.planning.plans import ItemSource, StudyPlan
 from annotation.planning.services import create_planned_study
+from annotation.plans.study_plan import ItemSource, StudyPlan
 from benchmarks.asks.players import player_name
 from benchmarks.models import (
     Agent,

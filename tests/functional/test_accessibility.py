@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, expect
 
+from annotation.consent.services import note_information_read
 from annotation.models import (
     Assignment,
     Item,
@@ -24,7 +25,6 @@ from annotation.people.invitations import make_invite
 from annotation.recruiting.screening import read_screening
 from annotation.recruiting.services import make_recruiting_link
 from annotation.studies.setup import NewItem, store_study
-from annotation.texts.services import note_information_read
 from benchmarks.models import Candidate
 from tests.annotation.desks import make_kind
 from tests.annotation.entered import agree, answer, make_full_study, train

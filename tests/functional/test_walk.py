@@ -11,8 +11,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.demo import plans as demo_plans
 from annotation.demo import services as study_demo
+from annotation.planning import preset_plans as demo_plans
 from benchmarks.jobs import services as jobs
 from benchmarks.models import Job
 from tests.small_demo import shrink_demo

@@ -59,7 +59,7 @@ from analysis.stats.results import Estimate
 from annotation.models import Study
 from annotation.quality.checks import study_signs
 from annotation.questionnaires import Question
-from annotation.steps.training import is_expected
+from annotation.training.services import is_expected
 
 if TYPE_CHECKING:
     from analysis.stats.columns import Floats

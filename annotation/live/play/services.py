@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotation.assignments.dealing import assign_items
 from annotation.assignments.preconditions import INFORMATION, standstill, step_before
 from annotation.assignments.services import lock_study
+from annotation.consent.selectors import has_read_information
 from annotation.errors import Refused
 from annotation.live.events import lock_open_session, pause_belongs_to, record_live_event
 from annotation.live.play.drafts import drop_draft
@@ -27,7 +28,6 @@ from annotation.models import (
 )
 from annotation.steps.next_session import find_free_place
 from annotation.studies.setup import NewItem, add_items, add_member
-from annotation.texts.selectors import has_read_information
 from benchmarks.asks.players import player_name
 from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.errors import CoreError, UnreadableReply

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access import LARGEST, participant_of, person
 from annotation.assignments.preconditions import step_before
+from annotation.consent.selectors import current_text, has_read_information, text_blocks
 from annotation.errors import Refused
 from annotation.json_bodies import read_json_body
 from annotation.live.access import SessionAccess, fetch_session
@@ -66,7 +67,6 @@ from annotation.live.setup.sessions import mode_of
 from annotation.live.setup.views import instructions
 from annotation.models import Assignment, LivePlace, LiveSession, StudyText
 from annotation.steps.next_session import is_asked_about
-from annotation.texts.selectors import current_text, has_read_information, text_blocks
 from benchmarks.access import signed_in
 from benchmarks.asks.forms import FROM_FIELDS, LONGEST, TypedReplyForm, read_fields
 from benchmarks.asks.selectors import composed_text, hints_on

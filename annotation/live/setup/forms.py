@@ -6,14 +6,14 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 
+from annotation.consent.services import LONGEST_TEXT
 from annotation.form_fields import PeopleField, read_people
 from annotation.live.setup.design import MOST_SESSIONS, draw_tasks
 from annotation.live.setup.services import UNASKED, DesignRequest, SessionRequest
 from annotation.models import LivePlan
 from annotation.people.invitations import LONGEST_DAYS
-from annotation.planning.plans import MOST_ANNOTATORS
+from annotation.plans.study_plan import MOST_ANNOTATORS
 from annotation.questionnaires import questionnaires_for
-from annotation.texts.services import LONGEST_TEXT
 from benchmarks.core.ports.people import Mode
 from benchmarks.core.registry import get_system
 from benchmarks.datasets.selectors import dataset_levels

@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.consent.services import set_study_text
 from annotation.designs.orders import Method
 from annotation.designs.types import DesignError
 from annotation.errors import Refused
@@ -16,7 +17,6 @@ from annotation.models import LivePlan, LiveSession, Membership, Study, StudyTex
 from annotation.questionnaires import QuestionnaireError, load_questionnaire
 from annotation.studies.services import role_labels_of
 from annotation.studies.setup import add_member
-from annotation.texts.services import set_study_text
 from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.people import Mode
 from benchmarks.core.registry import get_system

@@ -9,10 +9,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import Refused
 from annotation.planning.outlook import outlook_lines
-from annotation.planning.plan_files import read_plan
 from annotation.planning.planned_study import PlannedStudy, plan_study
-from annotation.planning.plans import PlanError
 from annotation.planning.services import create_planned_study
+from annotation.plans.plan_files import read_plan
+from annotation.plans.study_plan import PlanError
 from annotation.studies.design import method_words
 
 

@@ -9,11 +9,11 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import QuerySet
 
+from annotation.deletion.studies import begin_with_studies, plan_study_deletion
 from annotation.demo.deletion import begin_demo_deletion, plan_demo_deletion
 from annotation.errors import Refused
 from annotation.exports.services import archive_study
 from annotation.models import Study
-from annotation.studies.deletion import begin_with_studies, plan_study_deletion
 from benchmarks.deletion.plans import (
     DeletionPlan,
     plan_dataset,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from annotation.consent.services import set_study_text
 from annotation.models import Assignment, Membership, RatingEdit, Study, StudyEvent
-from annotation.texts.services import set_study_text
 from tests.annotation.rows import SECRETS, make_person
 from tests.benchmarks.api.conftest import Caller, bearer
 

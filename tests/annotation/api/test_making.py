@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import LiveSession, Membership, Study
-from annotation.planning.plan_files import plan_document
+from annotation.plans.plan_files import plan_document
 from tests.annotation.live_sessions import sample_dataset
 from tests.annotation.rows import make_person, make_runs, plan_for
 from tests.benchmarks.api.conftest import Caller, bearer

@@ -12,11 +12,11 @@ from django.db.models import Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotation.demo import plans as demo_plans
 from annotation.demo import services as demo
 from annotation.demo.simulation import simulate_annotator
 from annotation.live.setup.sessions import make_session
 from annotation.models import Annotator, Assignment, LiveSession, Rating, RatingEdit, Study
+from annotation.planning import preset_plans as demo_plans
 from annotation.ratings.selectors import human_scores
 from benchmarks import demo as benchmark_demo
 from benchmarks.jobs import services as jobs

@@ -7,8 +7,8 @@ from annotation.demo.simulation import ensure_simulated_annotator, simulate_anno
 from annotation.desk.services import reopen_assignment
 from annotation.models import Rating, RatingEdit, Study
 from annotation.planning.planned_study import plan_study
-from annotation.planning.plans import ItemSource, SpecialItem
 from annotation.planning.services import create_planned_study
+from annotation.plans.study_plan import ItemSource, SpecialItem
 from benchmarks.models import Candidate, Constraint, Task
 from tests.annotation.rows import make_runs, make_study, plan_for
 

@@ -15,8 +15,8 @@ from annotation.desk.trajectories import load_dialogue
 from annotation.errors import Refused
 from annotation.models import Membership, Study
 from annotation.planning.planned_study import plan_study
-from annotation.planning.plans import ItemSource, PlanError
 from annotation.planning.services import create_planned_study
+from annotation.plans.study_plan import ItemSource, PlanError
 from annotation.questionnaires import load_questionnaire
 from annotation.questionnaires.requirements import study_questions, trajectory_content
 from annotation.studies.setup import add_member

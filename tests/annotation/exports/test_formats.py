@@ -22,9 +22,9 @@ from annotation.exports.scope import Scope
 from annotation.exports.services import FORMATS, ExportRequest, export_stream, write_study
 from annotation.imports.services import import_study
 from annotation.models import Participant, Study, StudyEvent
-from annotation.planning.plan_files import read_plan
 from annotation.planning.planned_study import plan_study
 from annotation.planning.services import create_planned_study
+from annotation.plans.plan_files import read_plan
 from annotation.studies.design import study_certificate, study_design
 from benchmarks.models import Dataset
 from tests.annotation.exports.worlds import SPAN, World, make_world, rating_rows

@@ -12,7 +12,7 @@ from annotation.errors import Refused
 from annotation.items.specials import add_specials
 from annotation.models import Assignment, Participant, Study
 from annotation.people.withdrawal import restore_annotator, withdraw_annotator
-from annotation.planning.plans import PlanError, SpecialItem
+from annotation.plans.study_plan import PlanError, SpecialItem
 from annotation.studies.services import set_study_status
 from benchmarks.models import Trajectory
 from benchmarks.visibility import EVERYTHING

@@ -11,10 +11,11 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.errors import Refused
+from annotation.joining.invitations import accept_invite
 from annotation.live.play.services import take_free_place
 from annotation.live.setup.services import DesignRequest, SessionRequest, create_sessions
 from annotation.models import LivePlace, LivePlan, LiveSession, Study
-from annotation.people.invitations import accept_invite, digest_of, make_invite
+from annotation.people.invitations import digest_of, make_invite
 from annotation.steps.next_session import next_session
 from annotation.steps.selectors import next_step
 from annotation.studies.setup import add_member

@@ -5,16 +5,17 @@ from dataclasses import replace
 import pytest
 from django.contrib.auth.models import User
 
+from annotation.consent.services import answer_consent
 from annotation.errors import Refused
+from annotation.joining.invitations import accept_invite
 from annotation.live.control.services import end_session
 from annotation.live.play.services import be_ready, note_end
 from annotation.live.setup.practice import begin_practice
 from annotation.live.setup.services import SessionRequest, create_session
 from annotation.live.setup.sessions import mode_of, refuse_idle
 from annotation.models import Assignment, Invite, Item, LivePlan, LiveSession, Participant, Study
-from annotation.people.invitations import accept_invite, digest_of, make_invite
+from annotation.people.invitations import digest_of, make_invite
 from annotation.steps.selectors import next_step
-from annotation.texts.services import answer_consent
 from benchmarks.models import Agent, Run, Task
 from tests.annotation.live_sessions import AGENT, begin, carry, sample_dataset, say
 

@@ -21,6 +21,7 @@ from annotation.adjudication.selectors import find_slot
 from annotation.adjudication.services import decide_place
 from annotation.desk.services import skip_assignment
 from annotation.errors import Refused
+from annotation.joining.invitations import accept_invite
 from annotation.messages.services import send_message
 from annotation.models import (
     Aspect,
@@ -46,7 +47,7 @@ from annotation.people.erasure import (
     find_invitee,
     stored_data_of,
 )
-from annotation.people.invitations import accept_invite, digest_of, make_invite, revoke_invite
+from annotation.people.invitations import digest_of, make_invite, revoke_invite
 from annotation.people.mail import note_mailed
 from annotation.people.mentions import free_texts
 from annotation.questionnaires import load_questionnaire

@@ -9,14 +9,9 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.errors import Refused
+from annotation.joining.invitations import accept_invite, accept_invite_as_new
 from annotation.models import Invite, Membership, Participant, Study, StudyEvent
-from annotation.people.invitations import (
-    accept_invite,
-    accept_invite_as_new,
-    digest_of,
-    make_invite,
-    revoke_invite,
-)
+from annotation.people.invitations import digest_of, make_invite, revoke_invite
 from tests.annotation.rows import make_person
 from tests.threads import in_threads
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from annotation.errors import Refused
 from annotation.live.setup.files import LiveFileRefused, read_live_file
-from annotation.planning.plan_files import read_plan
-from annotation.planning.plans import PlanError
+from annotation.plans.plan_files import read_plan
+from annotation.plans.study_plan import PlanError
 from annotation.questionnaires import QuestionnaireError, read_questionnaire
 from annotation.questionnaires.loader import FOLDER
 from benchmarks.core.problems import FileRefused

@@ -10,8 +10,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.designs.sampling import Sample
 from annotation.models import Study
-from annotation.planning.plan_files import known_fields, read_plan, write_plan
-from annotation.planning.plans import ItemSource, PlanError, SpecialItem, StudyPlan
+from annotation.plans.plan_files import known_fields, read_plan, write_plan
+from annotation.plans.study_plan import ItemSource, PlanError, SpecialItem, StudyPlan
 from annotation.quality.rule import GoldRule
 from tests.annotation.rows import make_runs
 

@@ -11,10 +11,10 @@ from annotation.assignments.services import claim_next_item
 from annotation.designs.sampling import Sample
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Membership, Study
-from annotation.planning.plan_files import read_document
 from annotation.planning.planned_study import plan_study
-from annotation.planning.plans import ItemSource, PlanError, SpecialItem, StudyPlan
 from annotation.planning.services import create_planned_study, launch_study
+from annotation.plans.plan_files import read_document
+from annotation.plans.study_plan import ItemSource, PlanError, SpecialItem, StudyPlan
 from annotation.questionnaires.requirements import trajectory_content
 from annotation.studies.design import study_certificate, study_design
 from benchmarks.models import Candidate, Dataset, Profile, Task, Trajectory, Turn

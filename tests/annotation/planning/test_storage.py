@@ -11,7 +11,6 @@ from annotation.errors import Refused
 from annotation.items.services import raise_raters
 from annotation.models import Assignment, Item, Participant, Study
 from annotation.planning import services as planned_service
-from annotation.planning import storage as storing
 from annotation.planning.planned_study import PlannedStudy, plan_study
 from annotation.planning.services import (
     create_planned_study,
@@ -19,6 +18,7 @@ from annotation.planning.services import (
     enqueue_planned_study,
     launch_study,
 )
+from annotation.studies import storage as storing
 from annotation.studies.design import study_certificate, study_design
 from annotation.studies.services import delete_draft, set_study_status
 from annotation.study_frame.storing import is_stored, storing_of

@@ -9,7 +9,7 @@ from django.test import Client
 
 from annotation.models import Study
 from annotation.planning import services as planned
-from annotation.planning.plan_files import plan_document
+from annotation.plans.plan_files import plan_document
 from annotation.quality.rule import GoldRule, gold_rule
 from annotation.study_frame.storing import storing_of
 from benchmarks.jobs.services import perform

@@ -25,10 +25,10 @@ from annotation.quality.signs import (
     unknown_times,
     work_signs,
 )
-from annotation.steps.training import begin_training_round
 from annotation.studies.progress import study_progress
 from annotation.studies.services import change_study
 from annotation.studies.setup import NewItem, store_study
+from annotation.training.services import begin_training_round
 from benchmarks.models import Trajectory
 from tests.annotation.entered import answer, place, train
 from tests.annotation.rows import make_runs

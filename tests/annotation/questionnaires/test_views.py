@@ -6,8 +6,8 @@ from django.test import Client
 
 from annotation.models import StoredQuestionnaire
 from annotation.planning.forms import QuestionnaireForm
-from annotation.planning.plans import ItemSource
 from annotation.planning.source_choices import SourceChoice
+from annotation.plans.study_plan import ItemSource
 from annotation.questionnaires import load_questionnaire
 from annotation.questionnaires.services import check_questionnaire
 from annotation.questionnaires.views import blank_text

@@ -7,6 +7,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from annotation.consent.selectors import text_blocks
+from annotation.consent.services import answer_consent, note_information_read, set_study_text
 from annotation.desk.breaks import end_break, minutes_without_break, take_break, worked_since_break
 from annotation.errors import Refused
 from annotation.messages.selectors import unread_messages
@@ -14,14 +16,12 @@ from annotation.messages.services import read_message
 from annotation.models import Assignment, Consent, Message, Participant, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.steps.selectors import next_step
-from annotation.steps.training import (
+from annotation.training.services import (
     begin_training_round,
     compare_item,
     latest_round,
     release_training,
 )
-from annotation.texts.selectors import text_blocks
-from annotation.texts.services import answer_consent, note_information_read, set_study_text
 from tests.annotation.entered import TOLD, WHY, agree, answer, make_full_study, place, train
 from tests.annotation.rows import make_person
 

@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 
+from annotation.consent.services import set_study_text
 from annotation.models import Invite, Message, Participant, Study
 from annotation.people.invitations import make_invite, revoke_invite
-from annotation.texts.services import set_study_text
 from tests.annotation.entered import TOLD, WHY, agree, answer, make_full_study, place, train
 from tests.annotation.rows import make_person
 

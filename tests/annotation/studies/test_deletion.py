@@ -14,13 +14,13 @@ from django.urls import reverse
 
 from analysis.search.index import TURNS, add_rows, rows_of_turn
 from analysis.search.matches import find_trajectories
+from annotation.deletion.studies import begin_with_studies, plan_study_deletion
 from annotation.demo.deletion import begin_demo_deletion, plan_demo_deletion
 from annotation.demo.services import PASSWORD
 from annotation.demo.studies import ACCOUNTS
 from annotation.errors import Refused
 from annotation.models import RatingEdit, Remark, Study, StudyEvent
 from annotation.remarks.services import add_remark
-from annotation.studies.deletion import begin_with_studies, plan_study_deletion
 from benchmarks.api.tokens import create_token
 from benchmarks.deletion import services
 from benchmarks.deletion.plans import may_delete, plan_dataset, plan_experiment, plan_run

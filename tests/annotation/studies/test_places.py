@@ -7,15 +7,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.errors import Refused
+from annotation.joining.invitations import accept_invite
 from annotation.models import Assignment, Invite, Study, StudyEvent
 from annotation.people.erasure import erase_person
-from annotation.people.invitations import (
-    accept_invite,
-    digest_of,
-    make_invite,
-    make_place_links,
-    revoke_invite,
-)
+from annotation.people.invitations import digest_of, make_invite, make_place_links, revoke_invite
 from annotation.people.mail import renew_invite
 from annotation.people.withdrawal import restore_annotator, withdraw_annotator
 from annotation.planning.planned_study import PlannedStudy, plan_study

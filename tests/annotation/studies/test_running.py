@@ -26,8 +26,8 @@ from annotation.people.services import (
     resume_annotator,
     return_open_items,
 )
-from annotation.planning.plans import ItemSource
 from annotation.planning.source_choices import source_of
+from annotation.plans.study_plan import ItemSource
 from annotation.ratings.services import record_rating
 from annotation.studies.services import (
     change_study,

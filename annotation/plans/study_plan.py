@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from annotation.designs.sampling import Sample
+from annotation.plans.retention_rule import RetentionRule
 from annotation.quality.rule import GoldRule
-from annotation.retention.rule import RetentionRule
 
 Dealing = Literal["named", "pool"]
 Order = Literal["random", "blocks", "latin", "queries"]

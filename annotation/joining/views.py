@@ -17,15 +17,15 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.errors import Refused
-from annotation.models import Invite, Membership, Study
-from annotation.people.forms import NewAccountForm
-from annotation.people.invitations import (
+from annotation.joining.invitations import (
     accept_invite,
     accept_invite_as_new,
-    digest_of,
     find_invite,
     refuse_unless_good,
 )
+from annotation.models import Invite, Membership, Study
+from annotation.people.forms import NewAccountForm
+from annotation.people.invitations import digest_of
 
 KEPT = "invite"
 

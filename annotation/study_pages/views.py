@@ -24,17 +24,15 @@ from annotation.access import (
     participant_of,
     person,
 )
+from annotation.deletion.retention import announced
+from annotation.deletion.studies import begin_with_studies, plan_study_deletion
 from annotation.errors import Refused
 from annotation.live.lists import session_counts
 from annotation.messages.selectors import unread_messages
 from annotation.models import Assignment, Study
 from annotation.planning.services import enqueue_again, launch_study
-from annotation.retention.services import announced
-from annotation.steps.own_part import load_own_part
 from annotation.steps.withdrawals import explain_withdrawal
-from annotation.studies.deletion import begin_with_studies, plan_study_deletion
 from annotation.studies.design import balance_tables, study_certificate, study_design
-from annotation.studies.forms import ArchiveForm, SettingsForm
 from annotation.studies.progress import study_mark, study_progress
 from annotation.studies.selectors import CURRENT, MINE, SHOWN, questions_left_out, study_page
 from annotation.studies.services import change_study, delete_draft, set_study_status
@@ -46,6 +44,8 @@ from annotation.study_frame.context import (
     study_context,
 )
 from annotation.study_frame.storing import is_stored, storing_of
+from annotation.study_pages.forms import ArchiveForm, SettingsForm
+from annotation.study_pages.own_part import load_own_part
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 from benchmarks.tables import csv_lines

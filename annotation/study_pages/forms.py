@@ -8,7 +8,8 @@ from django.conf import settings
 from annotation.form_fields import reason_field
 from annotation.models import Study
 from annotation.planning.forms import GoldRuleForm, RetentionForm, SettledField
-from annotation.planning.plans import BOUNDS
+from annotation.plans.retention_rule import RETENTION, retention_rule
+from annotation.plans.study_plan import BOUNDS
 from annotation.quality.rule import (
     ACTIONS,
     CODE_CHECK,
@@ -21,7 +22,6 @@ from annotation.quality.rule import (
     gold_rule,
     least_seconds,
 )
-from annotation.retention.rule import RETENTION, retention_rule
 from annotation.studies.services import ERASURE, SCORES_TOO, WORDS_ALONE
 
 MOMENT = "%Y-%m-%dT%H:%M"

@@ -1,19 +1,35 @@
-"""The page on which managers write information and consent."""
+"""The texts before the first item: managers write them, annotators read and answer them."""
 
 from dataclasses import dataclass
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from annotation.access import fetch_managed_study
+from annotation.access import (
+    fetch_annotator,
+    fetch_managed_study,
+)
+from annotation.consent.selectors import (
+    TextBlock,
+    current_text,
+    has_read_information,
+    latest_consent,
+    text_blocks,
+    text_version,
+    text_versions,
+)
+from annotation.consent.services import (
+    LONGEST_TEXT,
+    answer_consent,
+    note_information_read,
+    set_study_text,
+)
 from annotation.errors import Refused
 from annotation.models import Study, StudyText
 from annotation.study_frame.context import study_context
-from annotation.texts.selectors import TextBlock, text_blocks, text_version, text_versions
-from annotation.texts.services import LONGEST_TEXT, set_study_text
 from benchmarks.access import signed_in
 
 
@@ -110,3 +126,84 @@ def _written(study: Study, kind: str, sent: TextForm | None) -> TextSection:
         blocks=text_blocks(current.text) if current else [],
         older=[row for row in rows if row != current],
     )
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def information(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Show what the study is about; a POST says that it was read."""
+    access, participant = fetch_annotator(request, pk)
+    text = _text(access.study, Kind.INFORMATION)
+    refused = None
+    if request.method == "POST":
+        try:
+            note_information_read(study=access.study, user=access.user, version=_version(request))
+        except Refused as refusal:
+            refused = refusal
+        else:
+            return redirect("annotation:next_item", pk=access.study.pk)
+    context = {
+        "study": access.study,
+        "text": text,
+        "blocks": text_blocks(text.text),
+        "refused": refused,
+        "read": has_read_information(access.study, access.user),
+    }
+    status = 409 if refused else 200
+    return render(request, "annotation/information.html", context, status=status)
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def consent(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Show what an annotator agrees to, or not; the answer can be changed at any time."""
+    access, participant = fetch_annotator(request, pk)
+    study = access.study
+    text = _text(study, Kind.CONSENT)
+    if not has_read_information(study, access.user):
+        return redirect("annotation:information", pk=pk)
+    refused = None
+    if request.method == "POST":
+        answer = request.POST.get("answer", "")
+        try:
+            if answer not in ("agree", "decline"):
+                raise Refused("invalid", "choose one of the two answers")
+            answer_consent(
+                study=study, user=access.user, version=_version(request), given=answer == "agree"
+            )
+        except Refused as refusal:
+            refused = refusal
+        else:
+            return (
+                redirect("annotation:next_item", pk=study.pk)
+                if answer == "agree"
+                else redirect("annotation:consent", pk=pk)
+            )
+    last = latest_consent(study, access.user)
+    context = {
+        "study": study,
+        "live": study.is_live,
+        "text": text,
+        "blocks": text_blocks(text.text),
+        "refused": refused,
+        "informed": current_text(study, Kind.INFORMATION) is not None,
+        "agreed": participant.consent_version >= study.consent_version,
+        "declined": last is not None and not last.given and last.text_id == text.pk,
+        "earlier": last if last is not None and last.text_id != text.pk else None,
+    }
+    status = 200
+    if refused is not None:
+        status = 422 if refused.code == "invalid" else 409
+    return render(request, "annotation/consent.html", context, status=status)
+
+
+def _text(study: Study, kind: str) -> StudyText:
+    text = current_text(study, kind)
+    if text is None:
+        raise Http404
+    return text
+
+
+def _version(request: HttpRequest) -> int:
+    given = request.POST.get("version", "")
+    return int(given) if given.isdecimal() and len(given) < 6 else 0

@@ -14,7 +14,8 @@ import yaml
 from django.utils import timezone
 
 from annotation.designs.sampling import Allocation, Sample, Way
-from annotation.planning.plans import (
+from annotation.plans.retention_rule import PARTS, RetentionRule
+from annotation.plans.study_plan import (
     Dealing,
     ItemSource,
     Order,
@@ -27,7 +28,6 @@ from annotation.planning.plans import (
     Verdicts,
 )
 from annotation.quality.rule import GoldRule
-from annotation.retention.rule import PARTS, RetentionRule
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.yaml_files import Path, read_yaml
 

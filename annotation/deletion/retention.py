@@ -32,8 +32,8 @@ from annotation.people.erasure import (
     blank_invitations,
     erase_platform_ids,
 )
+from annotation.plans.retention_rule import PARTS, RETENTION, retention_rule
 from annotation.record.events import record_event
-from annotation.retention.rule import PARTS, RETENTION, retention_rule
 from annotation.studies.services import ERASURE, SCORES_TOO
 from benchmarks.core.errors import CoreError
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind

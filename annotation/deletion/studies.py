@@ -26,7 +26,7 @@ from annotation.models import (
     StudyEvent,
     TrajectoryLabel,
 )
-from annotation.planning.storage import remove_study
+from annotation.studies.storage import remove_study
 from benchmarks.deletion.plans import (
     DeletionPlan,
     DeletionRefusal,

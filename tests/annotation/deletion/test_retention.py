@@ -12,6 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
+from annotation.deletion import retention as services
+from annotation.deletion.retention import announced, enqueue_retention, left_to_remove
 from annotation.errors import Refused
 from annotation.models import (
     Assignment,
@@ -24,13 +26,11 @@ from annotation.models import (
     StudyEvent,
 )
 from annotation.people.invitations import make_invite
-from annotation.planning.plan_files import read_document, write_plan
 from annotation.planning.planned_study import simple_problems
-from annotation.planning.plans import PlanError
+from annotation.plans.plan_files import read_document, write_plan
+from annotation.plans.retention_rule import RetentionRule, retention_rule
+from annotation.plans.study_plan import PlanError
 from annotation.ratings.selectors import human_scores
-from annotation.retention import services
-from annotation.retention.rule import RetentionRule, retention_rule
-from annotation.retention.services import announced, enqueue_retention, left_to_remove
 from annotation.studies.services import change_study, set_study_status
 from benchmarks.jobs.services import perform
 from benchmarks.models import Job

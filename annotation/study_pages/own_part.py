@@ -7,13 +7,13 @@ from typing import Literal
 from django.urls import reverse
 
 from annotation.assignments.preconditions import AnnotatorStep, StepName
+from annotation.consent.selectors import text_version
 from annotation.models import Assignment, Participant, Study, StudyText
 from annotation.questionnaires import load_questionnaire
 from annotation.questionnaires.selectors import describe_questions
 from annotation.recruiting.selectors import recruit_of
 from annotation.steps.selectors import next_step
 from annotation.studies.selectors import ItemCounts
-from annotation.texts.selectors import text_version
 
 Part, Kind = Assignment.Part, StudyText.Kind
 ORDER: tuple[StepName, ...] = ("information", "consent", "background", "training", "item")

@@ -7,11 +7,11 @@ three annotators each.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from annotation.demo.ground_truth import expected_violations, known_plan
 from annotation.designs.sampling import Sample
 from annotation.models import Item
-from annotation.planning.plans import ItemSource, SpecialItem, StudyPlan
+from annotation.planning.ground_truth import expected_violations, known_plan
 from annotation.planning.sources import usable_trajectories
+from annotation.plans.study_plan import ItemSource, SpecialItem, StudyPlan
 from annotation.questionnaires import load_questionnaire
 from annotation.questionnaires.requirements import trajectory_content, trajectory_parts
 from benchmarks.models import Dataset, Run, Trajectory, Turn

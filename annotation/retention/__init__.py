@@ -1,1 +1,0 @@
-"""Retention times of a study: what is removed how long after it was closed."""
