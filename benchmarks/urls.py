@@ -4,14 +4,13 @@ from django.urls import include, path
 
 app_name = "benchmarks"
 urlpatterns = [
-    path("", include("benchmarks.datasets.urls")),
+    path("", include("benchmarks.pages.urls")),
     path("", include("benchmarks.deletion.urls")),
     path("", include("benchmarks.construction.urls")),
     path("", include("benchmarks.roles.urls")),
     path("", include("benchmarks.endpoints.urls")),
     path("", include("benchmarks.asks.urls")),
     path("", include("benchmarks.experiments.urls")),
-    path("", include("benchmarks.runs.urls")),
     path("", include("benchmarks.training_rows.urls")),
     path("", include("benchmarks.validity.urls")),
     path("", include("benchmarks.verification.urls")),

@@ -24,7 +24,7 @@ from analysis.browser.comparison.address import (
 from analysis.browser.comparison.alignment import portion
 from analysis.browser.comparison.candidates import ComparedTrajectories, candidates, choose
 from benchmarks.access import VIEW, allow, signed_in, visibility
-from benchmarks.runs.cautions import runs_caution
+from benchmarks.roles.cautions import runs_caution
 from benchmarks.trajectories.selectors import is_scored
 from benchmarks.visibility import Visibility
 

@@ -28,8 +28,8 @@ from benchmarks.core.registry import find_system
 from benchmarks.exports.downloads import export_menu, page_download, selected_parts
 from benchmarks.models import Trajectory
 from benchmarks.responses import own_template, respond, wants_fragment
+from benchmarks.roles.cautions import run_caution
 from benchmarks.roles.selectors import run_roles
-from benchmarks.runs.cautions import run_caution
 from benchmarks.trajectories import selectors as trajectories
 from benchmarks.trajectories.timeline import timeline_of, turn_indices
 from benchmarks.trajectories.turn_texts import find_text

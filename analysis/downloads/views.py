@@ -29,7 +29,7 @@ from annotation.study_frame.context import study_banner
 from benchmarks.access import VIEW, fetch, signed_in, visibility
 from benchmarks.mappers import run_condition
 from benchmarks.models import Run
-from benchmarks.runs.cautions import run_caution
+from benchmarks.roles.cautions import run_caution
 
 
 @require_safe

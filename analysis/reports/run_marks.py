@@ -7,7 +7,7 @@ from analysis.reports.addresses import trajectories_of
 from analysis.reports.content import Badge, Banner, Cell
 from analysis.reports.formatting import listed, plural
 from analysis.reports.system_facts import judge_roles
-from benchmarks.runs.cautions import tasks_cautions
+from benchmarks.roles.cautions import tasks_cautions
 
 LABEL_WORDS = {
     "scripted": Badge("scripted", "aside", "A script, not a model: it shows how things work."),

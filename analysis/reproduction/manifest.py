@@ -14,7 +14,7 @@ from benchmarks.comparability.certificates import run_certificates
 from benchmarks.core.registry import get_system
 from benchmarks.experiments.design import Design
 from benchmarks.models import Judging, Run
-from benchmarks.runs.cautions import run_caution
+from benchmarks.roles.cautions import run_caution
 from benchmarks.runs.selectors import run_metrics
 from benchmarks.source_digest import source_digest
 

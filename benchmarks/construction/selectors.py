@@ -10,8 +10,8 @@ from benchmarks.core.ports.labels import plain
 from benchmarks.core.ports.making import Making
 from benchmarks.datasets.selectors import kind_order
 from benchmarks.models import Candidate, Dataset, Exchange, Run, Task, Trajectory
+from benchmarks.roles.cautions import Caution, run_caution
 from benchmarks.roles.selectors import RoleView, run_roles
-from benchmarks.runs.cautions import Caution, run_caution
 from benchmarks.visibility import EVERYTHING, Visibility
 
 Decision = Candidate.Decision

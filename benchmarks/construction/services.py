@@ -24,13 +24,12 @@ from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.system import System
 from benchmarks.datasets.files import import_dataset
 from benchmarks.datasets.services import SavedDataset, save_dataset
+from benchmarks.datasets.uploads import PROBLEM_SYSTEM
 from benchmarks.mappers import core_outcome, core_task
 from benchmarks.models import Agent, Dataset, Run
 from benchmarks.roles.selectors import describe_role
 from benchmarks.roles.services import AT, HUMAN, PERSON, ensure_scripted_agents
 from benchmarks.runs.services import start_runs
-
-PROBLEMS = "adaplanbench_construction"
 
 
 class ConstructionError(CoreError):
@@ -42,7 +41,7 @@ def import_problems(
 ) -> SavedDataset:
     """Store problems to construct from; the same content a second time adds nothing."""
     paths = [path] if results is None else [path, results]
-    return import_dataset(system=PROBLEMS, paths=paths, name=name, licence=licence).saved
+    return import_dataset(system=PROBLEM_SYSTEM, paths=paths, name=name, licence=licence).saved
 
 
 def start_construction(

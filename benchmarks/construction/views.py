@@ -23,8 +23,8 @@ from benchmarks.datasets.uploads import enqueue_problems
 from benchmarks.imports.views import bounded_upload
 from benchmarks.models import Dataset, Run, Task
 from benchmarks.responses import respond
+from benchmarks.roles.cautions import run_caution
 from benchmarks.roles.services import ensure_scripted_agents
-from benchmarks.runs.cautions import run_caution
 from benchmarks.runs.estimates import cost_estimate
 from benchmarks.runs.selectors import run_size
 

@@ -14,7 +14,7 @@ from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.datasets.services import CHUNK, SavedDataset, save_dataset
 from benchmarks.mappers import core_profile
 from benchmarks.models import Dataset, Profile
-from benchmarks.runs.cautions import tasks_cautions
+from benchmarks.roles.cautions import tasks_cautions
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 
-from benchmarks.construction.services import PROBLEMS as PROBLEM_SYSTEM
 from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.importer import TaskFormat
 from benchmarks.core.workbooks import check_declared
@@ -28,6 +27,8 @@ from benchmarks.imports.uploads import (
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind, keep_lease
 from benchmarks.models import Job, Upload
 
+# The system whose tasks are problems.
+PROBLEM_SYSTEM = "adaplanbench_construction"
 CHECKERS = {
     DATASET: "benchmarks.core.registry:check_dataset_files",
     PROBLEMS: "benchmarks.core.registry:check_dataset_files",

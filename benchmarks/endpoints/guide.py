@@ -10,15 +10,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from benchmarks.access import ENDPOINTS, OWN_ENDPOINTS, START, VIEW, allow, signed_in, visibility
-from benchmarks.core.registry import find_system, system_of
-from benchmarks.datasets.selectors import usual_dataset
 from benchmarks.endpoints.administration import set_variables
 from benchmarks.endpoints.presets import PRESETS, EndpointPreset
 from benchmarks.endpoints.rules import EndpointRules, may_add
 from benchmarks.endpoints.selectors import endpoint_row
 from benchmarks.llm.hosts import check_host
 from benchmarks.llm.security import EndpointRefused, read_address
-from benchmarks.models import Dataset, Endpoint, JudgeScore, Run, Trajectory
+from benchmarks.models import Endpoint, JudgeScore, Run, Trajectory
 from benchmarks.visibility import Visibility
 
 FIRST_TASKS = 10
@@ -80,7 +78,7 @@ def endpoint_guide(request: HttpRequest) -> HttpResponse:
         "may_start": user.has_perm(START),
         "sees_results": user.has_perm(VIEW),
         "tasks": FIRST_TASKS,
-        "run_url": first_run_url(steps.endpoint, seen),
+        "run_url": first_run_url(steps.endpoint),
     }
     return render(request, "benchmarks/endpoints/endpoint_guide.html", context)
 
@@ -128,16 +126,11 @@ def _first_steps(user: User, seen: Visibility) -> FirstSteps:
     )
 
 
-def first_run_url(endpoint: Endpoint | None, seen: Visibility) -> str:
-    """Return the form of a run of the first tasks, with an agent of this endpoint."""
-    datasets = [
-        row
-        for row in seen.of(Dataset.objects.all())
-        if system_of(row.system) and find_system(row.system).making is None
-    ]
+def first_run_url(endpoint: Endpoint | None) -> str:
+    """Return the form of a run of the first tasks, with an agent of this endpoint.
+
+    The form chooses the dataset.
+    """
     agent = endpoint.agents.first() if endpoint is not None else None
-    dataset = usual_dataset(datasets)
-    if agent is None or dataset is None:
-        return reverse("benchmarks:run_new")
-    given = {"dataset": dataset.pk, "agent": agent.name, "first": FIRST_TASKS}
-    return f"{reverse('benchmarks:run_new')}?{urlencode(given)}"
+    url = reverse("benchmarks:run_new")
+    return f"{url}?{urlencode({'agent': agent.name, 'first': FIRST_TASKS})}" if agent else url

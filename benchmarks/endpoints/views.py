@@ -63,7 +63,7 @@ def endpoint(request: HttpRequest, endpoint_id: int) -> HttpResponse:
         "may_start": request.user.has_perm(START),
         "agent": found.agents.first(),
         "run_words": f"Run the first {FIRST_TASKS} tasks",
-        "run_url": first_run_url(found, seen),
+        "run_url": first_run_url(found),
     }
     if changes:
         context |= _trials(found) | {"key_is_set": endpoints.key_is_set(found.key_variable)}

@@ -33,8 +33,8 @@ from benchmarks.exports.downloads import ONE_PER_RUN, export_menu, page_download
 from benchmarks.imports.views import bounded_upload
 from benchmarks.models import Dataset, Experiment
 from benchmarks.responses import STOP_POLLING, add_error_message
+from benchmarks.roles.cautions import runs_caution
 from benchmarks.roles.services import ensure_scripted_agents
-from benchmarks.runs.cautions import runs_caution
 from benchmarks.runs.forms import NewRunForm
 from benchmarks.runs.selectors import MOVING
 from benchmarks.visibility import detached_runs

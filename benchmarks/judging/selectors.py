@@ -9,8 +9,6 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.http import QueryDict
 
 from benchmarks.core.registry import EXTERNAL, TOOL_CALLS
-from benchmarks.core.types import Outcome
-from benchmarks.mappers import core_outcome
 from benchmarks.models import Judging, Run, Trajectory
 from benchmarks.trajectories.selectors import trajectory_list
 from benchmarks.visibility import EVERYTHING, Visibility
@@ -104,28 +102,6 @@ def chosen_shares(chosen: TrajectoryChoice) -> JudgingScope:
     runs = Run.objects.select_related("dataset", "agent", "agent__endpoint").in_bulk(sums)
     shares_ = tuple(RunShare(runs[pk], *sums[pk]) for pk in sorted(sums) if sums[pk][1])
     return JudgingScope(shares_, everything - sum(share.trajectories for share in shares_))
-
-
-# --- Outcomes of a run under a judging ------------------------------------------------------------
-
-
-def outcomes_by(run: Run, rows: Sequence[Trajectory]) -> list[Outcome]:
-    """Return the outcomes of a run's ended trajectories under its primary judging.
-
-    Trajectories store the outcomes of the live judging. Those of a re-judging are stored with its
-    run; trajectories that it did not include are undefined.
-    """
-    judging = run.primary_judging
-    if judging is None or judging.made_by_id is None or judging.made_by_id == run.pk:
-        return [core_outcome(row) for row in rows]
-    anew = Trajectory.objects.filter(run=judging.made_by_id, status=Trajectory.Status.DONE)
-    found = {row.judged_id: core_outcome(row) for row in anew}
-    return [found.get(row.pk) or _unjudged(row, judging.name) for row in rows]
-
-
-def _unjudged(row: Trajectory, judging: str) -> Outcome:
-    why = f"the judging “{judging}” did not include it"
-    return Outcome(row.termination, dict.fromkeys(row.metrics), dict.fromkeys(row.metrics, why), {})
 
 
 def not_covered(judging: Judging) -> int:

@@ -10,8 +10,8 @@ from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.system import System
 from benchmarks.datasets.selectors import dataset_levels
 from benchmarks.endpoints.services import check_cap
-from benchmarks.filters import set_choices
-from benchmarks.models import Agent, Dataset, Endpoint
+from benchmarks.filters import AddressForm, Choices, set_choices
+from benchmarks.models import Agent, Dataset, Endpoint, Run
 from benchmarks.roles.forms import RolesForm
 from benchmarks.roles.judge_fit import (
     JudgeMisfit,
@@ -22,10 +22,49 @@ from benchmarks.roles.judge_fit import (
 )
 from benchmarks.roles.selectors import agents_for
 from benchmarks.roles.services import AT
+from benchmarks.runs.selectors import ORDERS, RunOptions
 from benchmarks.runs.services import check_cost_cap
 from benchmarks.visibility import EVERYTHING, Visibility
 
-LARGEST_SEED = 2**63 - 1
+# Ids and seeds fit a column of 64 bits.
+LARGEST_ID = LARGEST_SEED = 2**63 - 1
+
+
+def _select(label: str, anything: str, choices: Choices) -> forms.ChoiceField:
+    return forms.ChoiceField(label=label, choices=[("", anything), *choices], required=False)
+
+
+class RunFilter(AddressForm):
+    """The filters of the list of runs."""
+
+    dataset = _select("Dataset", "Any dataset", ())
+    agent = _select("Agent", "Any agent", ())
+    level = _select("Level", "Any level", ())
+    status = _select("Status", "Any status", Run.Status.choices)
+    condition = _select("Condition", "Any condition", ())
+    experiment = forms.IntegerField(
+        label="Experiment",
+        required=False,
+        min_value=1,
+        max_value=LARGEST_ID,
+        widget=forms.HiddenInput,
+    )
+    order = forms.ChoiceField(
+        choices=[("", "Newest first"), *((name, words) for name, (words, *_) in ORDERS.items())],
+        required=False,
+        widget=forms.HiddenInput,
+    )
+
+    def __init__(self, data: Mapping[str, Any], options: RunOptions) -> None:
+        super().__init__(data)
+        _offer(self, options)
+
+
+def _offer(form: forms.Form, options: RunOptions) -> None:
+    set_choices(form, "dataset", options.datasets, "Any dataset")
+    set_choices(form, "agent", options.agents, "Any agent")
+    set_choices(form, "level", options.levels, "Any level")
+    set_choices(form, "condition", options.conditions, "Any condition")
 
 
 class CapField(forms.FloatField):

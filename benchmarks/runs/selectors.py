@@ -25,10 +25,47 @@ from django.utils import timezone
 from benchmarks.core.ports.labels import Ending, Measure
 from benchmarks.core.ports.results import Tone
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, system_of
-from benchmarks.judging.selectors import outcomes_by
+from benchmarks.core.types import Outcome
 from benchmarks.mappers import core_outcome
 from benchmarks.models import Dataset, Profile, Run, Trajectory
 from benchmarks.validity.selectors import CertifiedValidity, current_certificate, unusable_tasks
+from benchmarks.visibility import EVERYTHING, Visibility
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of list filters, as (value, label) pairs."""
+
+    datasets: list[tuple[int, str]]
+    agents: list[tuple[int, str]]
+    levels: list[tuple[str, str]]
+    conditions: list[tuple[str, str]]
+
+
+def run_options(seen: Visibility = EVERYTHING) -> RunOptions:
+    """Return the datasets, agents, levels and conditions of all runs, in one query."""
+    rows = (
+        seen.of(Run.objects.order_by())
+        .values_list(
+            "dataset", "dataset__name", "dataset__version", "agent", "agent__title", "level",
+            "condition",
+        )
+        .distinct()
+    )  # fmt: skip
+    found = list(rows)
+    datasets = {row[0]: f"{row[1]} {row[2]}" for row in found}
+    agents = {row[3]: row[4] for row in found}
+    return RunOptions(
+        sorted(datasets.items(), key=lambda pair: (pair[1].lower(), pair[0])),
+        sorted(agents.items(), key=lambda pair: (pair[1].lower(), pair[0])),
+        [(level, level) for level in sorted({row[5] for row in found if row[5]}, key=_rank)],
+        [(name, name) for name in sorted({row[6] for row in found})],
+    )
+
+
+def _rank(level: str) -> tuple[int, str]:
+    known = ("low", "mid", "high")
+    return (known.index(level) if level in known else len(known), level)
 
 
 @dataclass(frozen=True)
@@ -101,6 +138,25 @@ STUCK: Mapping[str, str] = {
 }
 
 
+def outcomes_by(run: Run, rows: Sequence[Trajectory]) -> list[Outcome]:
+    """Return the outcomes of a run's ended trajectories under its primary judging.
+
+    Trajectories store the outcomes of the live judging. Those of a re-judging are stored with its
+    run; trajectories that it did not include are undefined.
+    """
+    judging = run.primary_judging
+    if judging is None or judging.made_by_id is None or judging.made_by_id == run.pk:
+        return [core_outcome(row) for row in rows]
+    anew = Trajectory.objects.filter(run=judging.made_by_id, status=Trajectory.Status.DONE)
+    found = {row.judged_id: core_outcome(row) for row in anew}
+    return [found.get(row.pk) or _unjudged(row, judging.name) for row in rows]
+
+
+def _unjudged(row: Trajectory, judging: str) -> Outcome:
+    why = f"the judging “{judging}” did not include it"
+    return Outcome(row.termination, dict.fromkeys(row.metrics), dict.fromkeys(row.metrics, why), {})
+
+
 def run_metrics(run: Run, *, every_task: bool = False) -> dict[str, Any]:
     """Return a run's metrics under its primary judging, and count what each leaves out by reason:
     undefined values, and trajectories that failed or wait for a decision.
@@ -149,7 +205,7 @@ def _usable(certificate: CertifiedValidity | None, level: str) -> dict[str, int]
 
 
 def run_list(chosen: Mapping[str, Any]) -> QuerySet[Run]:
-    """Return the runs that match a filter; names are those of ``filters.RunFilter``."""
+    """Return the runs that match a filter; names are those of ``runs.forms.RunFilter``."""
     rows = Run.objects.select_related("dataset", "agent", "experiment").defer(
         "settings", "roles", "pins"
     )

@@ -19,7 +19,6 @@ from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from benchmarks.asks.suggestions import make_suggestions
 from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped, Suspended
 from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
 from benchmarks.jobs.leases import LEASE, contact, heartbeat
@@ -31,7 +30,6 @@ from benchmarks.jobs.threads import (
     check_ending,
     end_work,
 )
-from benchmarks.judging.log import log_of
 from benchmarks.llm.connections import load_client
 from benchmarks.locks import lock_run
 from benchmarks.mappers import core_task, system_of_run
@@ -41,9 +39,11 @@ from benchmarks.outages import keep_trying
 from benchmarks.request_ids import forget_request_id
 from benchmarks.roles.services import build_answerers
 from benchmarks.runs.capacity import EndpointCapacity, asks_endpoints, measure_capacity
+from benchmarks.runs.judging_log import log_of
 from benchmarks.runs.log import LeaseLost
 from benchmarks.runs.services import bump_data_version, halt_run
 from benchmarks.runs.signals import run_ended
+from benchmarks.runs.suggestions import make_suggestions
 from benchmarks.runs.versions import episode_of, missing_version, seeds_of
 
 logger = logging.getLogger(__name__)

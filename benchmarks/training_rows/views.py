@@ -15,7 +15,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.training_rows import TrainingRows as Port
 from benchmarks.models import Run, Trajectory
 from benchmarks.responses import add_error_message, go_back, wants_fragment
-from benchmarks.runs.cautions import run_caution
+from benchmarks.roles.cautions import run_caution
 from benchmarks.training_rows.forms import TrainingRowFilter
 from benchmarks.training_rows.selectors import (
     RowPlace,

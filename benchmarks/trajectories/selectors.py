@@ -11,10 +11,9 @@ from benchmarks.core.ports.results import NEARLY, HeaderAnswer, TrajectoryResult
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, system_of
 from benchmarks.core.types import Outcome
 from benchmarks.mappers import core_outcome, core_task
-from benchmarks.models import JudgeScore, Run, Trajectory, Violation
+from benchmarks.models import JudgeScore, Trajectory, Violation
 from benchmarks.trajectories.turns import TurnView
 from benchmarks.trajectories.word_search import with_words
-from benchmarks.visibility import EVERYTHING, Visibility
 
 S = Trajectory.Status
 # Shown in place of an ending while a trajectory has not ended.
@@ -30,42 +29,6 @@ STATES: Mapping[str, Ending] = {
 }
 YES, NO, UNDEFINED = "yes", "no", "undefined"
 FULL, PART, ZERO = "full", "part", "zero"
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """The options of list filters, as (value, label) pairs."""
-
-    datasets: list[tuple[int, str]]
-    agents: list[tuple[int, str]]
-    levels: list[tuple[str, str]]
-    conditions: list[tuple[str, str]]
-
-
-def run_options(seen: Visibility = EVERYTHING) -> RunOptions:
-    """Return the datasets, agents, levels and conditions of all runs, in one query."""
-    rows = (
-        seen.of(Run.objects.order_by())
-        .values_list(
-            "dataset", "dataset__name", "dataset__version", "agent", "agent__title", "level",
-            "condition",
-        )
-        .distinct()
-    )  # fmt: skip
-    found = list(rows)
-    datasets = {row[0]: f"{row[1]} {row[2]}" for row in found}
-    agents = {row[3]: row[4] for row in found}
-    return RunOptions(
-        sorted(datasets.items(), key=lambda pair: (pair[1].lower(), pair[0])),
-        sorted(agents.items(), key=lambda pair: (pair[1].lower(), pair[0])),
-        [(level, level) for level in sorted({row[5] for row in found if row[5]}, key=_rank)],
-        [(name, name) for name in sorted({row[6] for row in found})],
-    )
-
-
-def _rank(level: str) -> tuple[int, str]:
-    known = ("low", "mid", "high")
-    return (known.index(level) if level in known else len(known), level)
 
 
 def ending_title(code: str) -> str:

@@ -12,7 +12,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import SYSTEMS, find_system
 from benchmarks.models import Run
 from benchmarks.responses import STOP_POLLING, add_error_message, respond, wants_fragment
-from benchmarks.runs.cautions import run_caution
+from benchmarks.roles.cautions import run_caution
 from benchmarks.runs.versions import prompt_files
 from benchmarks.verification.selectors import latest_verification
 from benchmarks.verification.services import start_verification

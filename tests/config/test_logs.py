@@ -39,7 +39,7 @@ def test_a_page_that_fails_logs_its_stack(
         raise ZeroDivisionError("by zero")
 
     monkeypatch.setattr(Run.objects, "all", broken)
-    monkeypatch.setattr("benchmarks.runs.views.runs.run_list", broken)
+    monkeypatch.setattr("benchmarks.pages.runs.runs.run_list", broken)
     client.force_login(User.objects.create_superuser("root"))
     client.raise_request_exception = False
     assert client.get("/runs/").status_code == 500

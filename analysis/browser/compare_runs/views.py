@@ -35,7 +35,7 @@ from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.core.registry import EXTERNAL, find_system
 from benchmarks.models import Run, Trajectory
 from benchmarks.paging import as_id
-from benchmarks.runs.cautions import runs_caution
+from benchmarks.roles.cautions import runs_caution
 from benchmarks.runs.selectors import TONES
 from benchmarks.tables import csv_lines
 from benchmarks.trajectories.selectors import STATES

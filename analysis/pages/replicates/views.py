@@ -14,7 +14,7 @@ from benchmarks.core.digests import digest
 from benchmarks.experiments.selectors import experiment_matrix, experiment_runs
 from benchmarks.models import Experiment
 from benchmarks.responses import respond
-from benchmarks.runs.cautions import Caution, runs_caution
+from benchmarks.roles.cautions import Caution, runs_caution
 from benchmarks.validity.selectors import unusable_tasks
 
 

@@ -59,8 +59,8 @@ from benchmarks.endpoints.selectors import agent_title
 from benchmarks.filters import set_choices
 from benchmarks.models import Agent, Endpoint, Exchange, Trajectory
 from benchmarks.responses import own_template, wants_fragment
+from benchmarks.roles.cautions import run_caution
 from benchmarks.roles.services import AT
-from benchmarks.runs.cautions import run_caution
 from benchmarks.trajectories.selectors import is_scored
 from benchmarks.visibility import Visibility
 

@@ -8,7 +8,7 @@ from annotation.models import Study
 from annotation.studies.setup import add_member
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.models import Agent, Run, Trajectory
-from benchmarks.runs.cautions import run_caution
+from benchmarks.roles.cautions import run_caution
 from benchmarks.visibility import Visibility
 from tests.analysis.rows import make_run
 from tests.annotation.live_sessions import make_live_session, make_live_study

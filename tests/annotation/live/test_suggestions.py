@@ -12,17 +12,17 @@ from django.contrib.auth.models import User
 from annotation.live.control.services import let_stand_in
 from annotation.live.setup.sessions import make_session
 from annotation.models import LiveSession
-from benchmarks.asks import suggestions
-from benchmarks.asks.suggestions import make_suggestions
 from benchmarks.core.answerers import Answer, Scripted
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.endpoints.services import create_endpoint, endpoints_in
 from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange, OpenAsk, Run, Suggestion, Task, Trajectory
 from benchmarks.models.role_assignments import all_assignments, suggesting_assignments
+from benchmarks.roles.cautions import run_caution
 from benchmarks.roles.selectors import run_roles
 from benchmarks.roles.services import assign_person
-from benchmarks.runs.cautions import run_caution
+from benchmarks.runs import suggestions
+from benchmarks.runs.suggestions import make_suggestions
 from benchmarks.runs.worker import carry_trajectory, claim_trajectory
 from benchmarks.systems.adaplanbench.system import SYSTEM
 from benchmarks.visibility import Visibility

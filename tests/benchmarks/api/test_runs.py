@@ -47,7 +47,7 @@ def test_a_row_that_comes_meanwhile_shifts_no_page(api: Caller) -> None:
 
 def test_the_filters_are_those_of_the_page(api: Caller) -> None:
     from benchmarks.api.runs import RunQuery
-    from benchmarks.filters import RunFilter
+    from benchmarks.runs.forms import RunFilter
 
     assert set(RunQuery.model_fields) - {"after", "limit"} == set(RunFilter.base_fields) - {"order"}
 

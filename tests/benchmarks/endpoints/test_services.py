@@ -12,8 +12,8 @@ from benchmarks.endpoints.services import (
     create_endpoint,
 )
 from benchmarks.models import Agent, Endpoint, Run
+from benchmarks.roles.cautions import run_caution
 from benchmarks.roles.selectors import agents_for, run_roles
-from benchmarks.runs.cautions import run_caution
 from benchmarks.runs.services import change_cost_cap, start_runs
 from tests.factories.benchmarks import AgentFactory, RunFactory, start_sample_runs
 

@@ -29,7 +29,7 @@ from benchmarks.models import (
     Turn,
     Violation,
 )
-from benchmarks.runs.cautions import run_caution
+from benchmarks.roles.cautions import run_caution
 from benchmarks.runs.selectors import run_metrics
 from benchmarks.runs.services import change_cost_cap, restart_trajectory
 from benchmarks.trajectories.selectors import trajectory_rows, with_page_relations

@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 
 from benchmarks.core.problems import FileRefused
 from benchmarks.models import Agent, Dataset
+from benchmarks.roles.cautions import run_caution
 from benchmarks.roles.services import ensure_scripted_agents
-from benchmarks.runs.cautions import run_caution
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.acpbench_hard.dataset import IMPORTER, question_of, row_of, task_of
 from benchmarks.systems.acpbench_hard.generation import build_examples

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from benchmarks.core.registry import find_system
 from benchmarks.models import Run, Trajectory
-from benchmarks.runs import views
+from benchmarks.pages import runs as views
 from benchmarks.runs.selectors import MetricFigure, run_metrics
 from tests.factories.benchmarks import (
     AgentFactory,

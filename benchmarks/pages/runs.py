@@ -25,7 +25,6 @@ from benchmarks.datasets.selectors import usual_dataset
 from benchmarks.endpoints.selectors import run_use
 from benchmarks.exports.downloads import RunPart, export_menu, page_download, whole_runs
 from benchmarks.exports.services import check_exportable
-from benchmarks.filters import RunFilter
 from benchmarks.judging.judges import is_judgeable, judged_by, run_judgings
 from benchmarks.models import Dataset, Run, Trajectory
 from benchmarks.responses import (
@@ -37,13 +36,13 @@ from benchmarks.responses import (
     shown_url,
     wants_fragment,
 )
+from benchmarks.roles.cautions import run_caution
 from benchmarks.roles.judge_fit import consequence, misfit_words, unread_judges
 from benchmarks.roles.selectors import playing_system, roles_behind, run_roles
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs import selectors as runs
-from benchmarks.runs.cautions import run_caution
 from benchmarks.runs.estimates import cost_estimate
-from benchmarks.runs.forms import CapForm, NewRunForm
+from benchmarks.runs.forms import CapForm, NewRunForm, RunFilter
 from benchmarks.runs.services import cancel_run, change_cost_cap, pause_run, resume_run, start_runs
 from benchmarks.runs.versions import run_prompts
 from benchmarks.trajectories import selectors as trajectories
@@ -60,7 +59,7 @@ PROBLEMS = 20
 def run_list(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
     seen = visibility(request)
-    form = RunFilter(request.GET, trajectories.run_options(seen))
+    form = RunFilter(request.GET, runs.run_options(seen))
     chosen = form.chosen()
     rows = seen.of(runs.run_list(chosen))
     order = chosen.get("order", "")

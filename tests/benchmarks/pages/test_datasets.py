@@ -8,9 +8,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from benchmarks.datasets import views as datasets
 from benchmarks.jobs.services import perform
 from benchmarks.models import Dataset, Job, Run, Upload
+from benchmarks.pages import datasets as datasets
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.systems.adaplanbench.dataset import ROUND
 from tests.factories.benchmarks import (

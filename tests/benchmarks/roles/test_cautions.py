@@ -11,7 +11,7 @@ from analysis.filters.datasets import select_runs
 from analysis.reports.run_marks import banners
 from analysis.trajectory_index.runs import CONSTRUCTED, run_rows
 from benchmarks.models import Run
-from benchmarks.runs.cautions import run_caution, runs_caution, tasks_cautions
+from benchmarks.roles.cautions import run_caution, runs_caution, tasks_cautions
 from tests.benchmarks.constructions import make_construction
 from tests.factories.benchmarks import (
     PERMISSIONS,
