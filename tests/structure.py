@@ -246,6 +246,23 @@ def repeated_classes(files: list[Path]) -> list[str]:
     return found
 
 
+def folder_circles(graph: Mapping[str, set[str]]) -> dict[str, list[list[str]]]:
+    """Return, for each app, the groups of its folders and files that reach each other.
+
+    Looked at is what an app holds directly: its folders, and the files beside them.
+    """
+    found = {}
+    for app in APPS:
+        folders: dict[str, set[str]] = defaultdict(set)
+        for name, imported in graph.items():
+            if name.startswith(f"{app}."):
+                here = name.split(".")[1]
+                inside = (other for other in imported if other.startswith(f"{app}."))
+                folders[here] |= {other.split(".")[1] for other in inside} - {here}
+        found[app] = circles(folders)
+    return found
+
+
 def measure_files() -> dict[str, Any]:
     """Return what can be counted from the files alone."""
     files = production_files()
@@ -272,6 +289,9 @@ def measure_files() -> dict[str, Any]:
             if n > FULL
         ),
         "import circles": circles(graph),
+        "folders that reach each other": [
+            group for groups in folder_circles(graph).values() for group in groups
+        ],
         "class names used more than once": repeated_classes(files),
         "uses of mark_safe": len(re.findall(r"\bmark_safe\(", sources)),
         "undocumented internals": [
