@@ -10,9 +10,9 @@ from django.template.loader import render_to_string
 from django.utils.datastructures import MultiValueDict
 from django.utils.safestring import SafeString
 
+from annotation.audit_log.events import LONGEST_REASON
 from annotation.models import Annotator, Participant
 from annotation.plans.study_plan import MOST_ANNOTATORS
-from annotation.record.events import LONGEST_REASON
 
 # Of an installation with more accounts, those that annotated already are listed first.
 MOST_LISTED = 300

@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from annotation import style_guide
 from annotation.adjudication import views as adjudication
+from annotation.audit_log import views as record
 from annotation.consent import views as consent
 from annotation.desk import break_views
 from annotation.desk import views as desk
@@ -22,7 +23,6 @@ from annotation.people import mail_views as mail
 from annotation.people import views as people
 from annotation.planning import views as planning
 from annotation.questionnaires import views as questionnaires
-from annotation.record import views as record
 from annotation.recruiting import join_views as recruiting_join
 from annotation.recruiting import views as recruiting
 from annotation.study_pages import next_item

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_safe
 from analysis.browser import reading
 from analysis.browser.list_views import in_list, list_query
 from annotation.access import person
-from annotation.quality.unanswered import unanswered_places
+from annotation.annotator_quality.unanswered import unanswered_places
 from annotation.ratings.trajectory_ratings import ratings_of_trajectory
 from annotation.remarks.selectors import label_menu, labels_of, notes_of
 from benchmarks import paging

@@ -10,8 +10,8 @@ from analysis.reports.addresses import trajectories
 from analysis.reports.content import Notice
 from analysis.reports.formatting import listed, plural
 from analysis.reports.system_facts import judge_roles
+from annotation.annotator_quality.unanswered import unanswered_places
 from annotation.models import LiveSession
-from annotation.quality.unanswered import unanswered_places
 from benchmarks.core.conditions import condition_title
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.models import Trajectory

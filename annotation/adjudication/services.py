@@ -7,11 +7,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.adjudication.selectors import place_ratings, was_revealed
+from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.models import Adjudication, Item, Study, StudyEvent
 from annotation.questionnaires import Slot, load_questionnaire
 from annotation.ratings.checks import check_answer
-from annotation.record.events import record_event
 
 Kind = StudyEvent.Kind
 LONGEST_REASON = 2000

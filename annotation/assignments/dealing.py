@@ -9,9 +9,9 @@ from django.db import transaction
 from django.db.models import F, Max
 
 from annotation.assignments.services import lock_study
+from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Study, StudyEvent
-from annotation.record.events import record_event
 
 CHUNK = 500
 Use, Part = Item.Use, Assignment.Part

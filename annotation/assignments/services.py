@@ -26,10 +26,10 @@ from annotation.assignments.selectors import (
     taken_back,
     unassigned_items,
 )
+from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
 from annotation.models.statements import lock_participant_row
-from annotation.record.events import record_event
 from benchmarks.asks.players import trajectories_played_by
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use

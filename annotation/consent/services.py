@@ -8,10 +8,10 @@ from django.db import transaction
 from django.db.models import Max
 
 from annotation.assignments.services import lock_participant
+from annotation.audit_log.events import record_event
 from annotation.consent.selectors import current_text, text_version
 from annotation.errors import Refused
 from annotation.models import Consent, Participant, Study, StudyEvent, StudyText
-from annotation.record.events import record_event
 
 LONGEST_TEXT = 20_000
 Kind = StudyText.Kind

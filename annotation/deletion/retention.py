@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.exports.services import archive_study
 from annotation.models import (
@@ -33,7 +34,6 @@ from annotation.people.erasure import (
     erase_platform_ids,
 )
 from annotation.plans.retention_rule import PARTS, RETENTION, retention_rule
-from annotation.record.events import record_event
 from annotation.studies.services import ERASURE, SCORES_TOO
 from benchmarks.core.errors import CoreError
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.annotator_quality.services import note_gold
+from annotation.annotator_quality.signs import answer_pattern
 from annotation.assignments.presence import note_active, questionnaire_of
 from annotation.assignments.services import (
     change_assignment_state,
@@ -14,8 +16,6 @@ from annotation.assignments.services import (
 )
 from annotation.errors import Incomplete, Refused, refuse_longer
 from annotation.models import Aspect, Assignment, Item, Participant, Rating
-from annotation.quality.services import note_gold
-from annotation.quality.signs import answer_pattern
 from annotation.questionnaires import Slot
 from annotation.training.services import judge_training, tells_expected
 

@@ -12,6 +12,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.exports.card import study_card
 from annotation.exports.codebook import (
@@ -47,7 +48,6 @@ from annotation.exports.writing import (
 from annotation.models import Item, Study, StudyEvent
 from annotation.plans.plan_files import write_plan
 from annotation.ratings.selectors import left_out
-from annotation.record.events import record_event
 from annotation.studies.design import study_design
 from benchmarks.exports.streams import zipped
 from benchmarks.formats.parquet import MissingExtra, pyarrow, write_tables

@@ -18,10 +18,10 @@ from pydantic import (
     ValidationError,
 )
 
+from annotation.annotator_quality.rule import ACTIONS, MOST_ANSWERS, MOST_SECONDS
 from annotation.errors import Refused
 from annotation.exports.columns import FORMAT, SCHEMA_VERSION
 from annotation.models import Aspect, Assignment, Item, Participant, Study, StudyText
-from annotation.quality.rule import ACTIONS, MOST_ANSWERS, MOST_SECONDS
 from benchmarks.core.digests import storable
 from benchmarks.core.json_files import finite, refuse_constant
 from benchmarks.core.problems import json_fault

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from django.contrib.auth.models import User
 from django.db import models, transaction
 
+from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.exports.head import STUDY_FIELDS, with_run_keys
 from annotation.exports.scope import IMPORTED
@@ -36,7 +37,6 @@ from annotation.models import (
     StudyText,
 )
 from annotation.plans.retention_rule import RETENTION
-from annotation.record.events import record_event
 from benchmarks.locks import named_lock
 
 BATCH = 500

@@ -10,6 +10,7 @@ from django.db.models import F, QuerySet
 
 from annotation.assignments.dealing import assign_items
 from annotation.assignments.services import lock_study
+from annotation.audit_log.events import checked_reason, record_event
 from annotation.designs.sampling import Sample, sample_options
 from annotation.designs.types import DesignError
 from annotation.errors import Refused
@@ -17,7 +18,6 @@ from annotation.models import Assignment, Item, Participant, Study, StudyEvent
 from annotation.planning.sources import find_items
 from annotation.plans.study_plan import MOST_ANNOTATORS, ItemSource, PlanError
 from annotation.questionnaires import load_questionnaire
-from annotation.record.events import checked_reason, record_event
 from annotation.studies.services import refuse_unless_stored
 from annotation.studies.setup import NewItem, add_items
 from benchmarks.asks.players import players

@@ -15,6 +15,7 @@ from django.db.models import Exists, F, Max, OuterRef, Q
 
 from annotation.assignments.dealing import assign_items, last_position
 from annotation.assignments.services import lock_study
+from annotation.audit_log.events import record_event
 from annotation.designs.placement import choose_gold, hide_more
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Participant, Rating, Study, StudyEvent
@@ -24,7 +25,6 @@ from annotation.planning.sources import SourceItems
 from annotation.planning.special_items import ResolvedSpecial, find_specials
 from annotation.plans.study_plan import BOUNDS, PlanError, PlanProblem, SpecialItem, StudyPlan
 from annotation.questionnaires import load_questionnaire
-from annotation.record.events import record_event
 from annotation.studies.services import refuse_unless_stored
 from annotation.studies.setup import NewItem, add_items
 from benchmarks.asks.players import players

@@ -8,10 +8,10 @@ from django.contrib.auth.models import User
 from django.db.models import Case, Count, Exists, OuterRef, QuerySet, When, Window
 from django.db.models.functions import RowNumber
 
+from annotation.annotator_quality.unanswered import unanswered_places
 from annotation.blinding import blind_studies
 from annotation.live.turns import SessionTurn, places_of, whose_turns
 from annotation.models import LivePlace, LivePlan, LiveSession, Membership, Study
-from annotation.quality.unanswered import unanswered_places
 from benchmarks.core.registry import find_system
 
 State = LiveSession.State

@@ -3,9 +3,9 @@
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.models import Message, MessageRead, Participant, Study, StudyEvent
-from annotation.record.events import record_event
 
 LONGEST_MESSAGE = 2000
 

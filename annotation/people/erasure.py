@@ -20,6 +20,7 @@ from django.db.models import CharField, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
+from annotation.audit_log.events import checked_reason, record_event
 from annotation.errors import Refused
 from annotation.models import (
     Adjudication,
@@ -44,7 +45,6 @@ from annotation.models.append_only import AppendOnlyQuerySet
 from annotation.people.mail import address_in
 from annotation.people.mentions import Redaction, names_in, names_of
 from annotation.people.withdrawal import withdraw_annotator
-from annotation.record.events import checked_reason, record_event
 from annotation.studies.services import SCORES_TOO
 from benchmarks.models import ApiToken, Job, StoredAnswer, Upload
 

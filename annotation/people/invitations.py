@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.assignments.services import lock_study
+from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.models import (
     Invite,
@@ -23,7 +24,6 @@ from annotation.models import (
     StudyEvent,
     StudyPlace,
 )
-from annotation.record.events import record_event
 from annotation.studies.places import place_name, unlinked_places
 
 LONGEST_DAYS, USUAL_DAYS = 90, 7

@@ -14,10 +14,10 @@ from django.core.validators import validate_email
 from django.db.models import Max
 from django.utils import timezone
 
+from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.models import Invite, Membership, Study, StudyEvent
 from annotation.people.invitations import digest_of, make_invite, revoke_invite
-from annotation.record.events import record_event
 from annotation.studies.progress import AWAY, STAGES, study_progress
 from benchmarks.mail import mail_problem
 

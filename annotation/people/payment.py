@@ -13,8 +13,8 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_GET
 
 from annotation.access import fetch_managed_study
+from annotation.annotator_quality.checks import elapsed_by_person
 from annotation.models import Participant, Recruit, Study
-from annotation.quality.checks import elapsed_by_person
 from annotation.studies.progress import AnnotatorProgress, study_progress
 from annotation.study_frame.context import blind_reader, study_context
 from benchmarks.access import signed_in

@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.annotator_quality.services import forget_known_answers
 from annotation.assignments.bulk_changes import return_assignments
 from annotation.assignments.services import (
     assign_item,
@@ -13,10 +14,9 @@ from annotation.assignments.services import (
     lock_participant,
     lock_study,
 )
+from annotation.audit_log.events import checked_reason, record_event
 from annotation.errors import Refused
 from annotation.models import Assignment, Participant, Study, StudyEvent
-from annotation.quality.services import forget_known_answers
-from annotation.record.events import checked_reason, record_event
 
 State, Standing, Kind = Assignment.State, Participant.State, StudyEvent.Kind
 

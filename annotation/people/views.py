@@ -15,6 +15,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
+from annotation.annotator_quality.rule import PAUSE, TRAIN, WARN
+from annotation.annotator_quality.services import act_on_work
 from annotation.assignments.selectors import active_annotators
 from annotation.designs.types import NAMED, name_some
 from annotation.errors import Refused
@@ -37,8 +39,6 @@ from annotation.people.services import (
     return_open_items,
 )
 from annotation.people.withdrawal import remove_member
-from annotation.quality.rule import PAUSE, TRAIN, WARN
-from annotation.quality.services import act_on_work
 from annotation.studies.places import free_lists, place_name
 from annotation.studies.progress import annotator_progress, count_unassigned, study_progress
 from annotation.studies.setup import add_member

@@ -9,9 +9,9 @@ from django.db import transaction
 from annotation.assignments.bulk_changes import return_assignments
 from annotation.assignments.selectors import LEFT
 from annotation.assignments.services import change_assignment_state, lock_participant, lock_study
+from annotation.audit_log.events import checked_reason, record_event
 from annotation.errors import Refused
 from annotation.models import Assignment, Membership, Participant, Study, StudyEvent
-from annotation.record.events import checked_reason, record_event
 from annotation.steps.withdrawals import SHOWN
 from annotation.studies.setup import add_member, deal_for_all
 from annotation.submissions.services import refill_assignments, withdraw_refill

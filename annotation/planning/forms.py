@@ -8,13 +8,13 @@ from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from annotation.annotator_quality.rule import ACTIONS, MOST_ANSWERS, GoldRule
 from annotation.designs.sampling import Sample
 from annotation.form_fields import PeopleField
 from annotation.models import Study
 from annotation.planning.source_choices import SourceChoice
 from annotation.plans.retention_rule import MOST_DAYS, RetentionRule
 from annotation.plans.study_plan import BOUNDS, DEALINGS, MOST_ANNOTATORS, ORDERS
-from annotation.quality.rule import ACTIONS, MOST_ANSWERS, GoldRule
 from annotation.questionnaires import (
     Questionnaire,
     QuestionnaireError,

@@ -9,6 +9,7 @@ from functools import cached_property
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from annotation.annotator_quality.rule import NOTHING, TRAIN
 from annotation.designs.certificate import Certificate, certify_design, digest_design
 from annotation.designs.dealing import deal_options, deal_queries
 from annotation.designs.orders import POOL, order_options, order_pool
@@ -34,7 +35,6 @@ from annotation.plans.study_plan import (
     PlanProblem,
     StudyPlan,
 )
-from annotation.quality.rule import NOTHING, TRAIN
 from annotation.questionnaires import Questionnaire, QuestionnaireError, load_questionnaire
 from annotation.questionnaires.requirements import QuestionUse, asked_questions
 from annotation.studies.places import place_name

@@ -7,6 +7,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.annotator_quality.rule import GOLD_RULE, GoldRule
+from annotation.audit_log.events import record_event
 from annotation.consent.services import set_study_text
 from annotation.errors import Refused
 from annotation.models import Assignment, Study, StudyEvent, StudyText
@@ -14,8 +16,6 @@ from annotation.planning.planned_study import PlannedStudy, plan_study
 from annotation.plans.plan_files import plan_document
 from annotation.plans.retention_rule import RETENTION
 from annotation.plans.study_plan import PlanError, StudyPlan
-from annotation.quality.rule import GOLD_RULE, GoldRule
-from annotation.record.events import record_event
 from annotation.studies.design import study_design
 from annotation.studies.services import refuse_unless_stored, role_labels_of
 from annotation.studies.setup import store_study

@@ -13,6 +13,7 @@ from typing import Any, get_args
 import yaml
 from django.utils import timezone
 
+from annotation.annotator_quality.rule import GoldRule
 from annotation.designs.sampling import Allocation, Sample, Way
 from annotation.plans.retention_rule import PARTS, RetentionRule
 from annotation.plans.study_plan import (
@@ -27,7 +28,6 @@ from annotation.plans.study_plan import (
     Trials,
     Verdicts,
 )
-from annotation.quality.rule import GoldRule
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.yaml_files import Path, read_yaml
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from annotation.annotator_quality.rule import GoldRule
 from annotation.designs.sampling import Sample
 from annotation.plans.retention_rule import RetentionRule
-from annotation.quality.rule import GoldRule
 
 Dealing = Literal["named", "pool"]
 Order = Literal["random", "blocks", "latin", "queries"]

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from annotation.annotator_quality.checks import elapsed_by_person
 from annotation.models import Participant, Recruit, RecruitingLink, Study
-from annotation.quality.checks import elapsed_by_person
 from annotation.studies.progress import AnnotatorProgress, study_progress
 from annotation.studies.selectors import ItemCounts
 

@@ -15,8 +15,11 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from annotation.annotator_quality.checks import reasons_for_check
+from annotation.annotator_quality.rule import CHECK_ALL, CHECK_NONE, code_check
 from annotation.assignments.selectors import has_free_item
 from annotation.assignments.services import lock_study
+from annotation.audit_log.events import checked_reason, record_event
 from annotation.errors import Refused
 from annotation.models import (
     Assignment,
@@ -28,9 +31,6 @@ from annotation.models import (
     StudyEvent,
 )
 from annotation.people.invitations import LONGEST_DAYS, TOKEN_BYTES, digest_of
-from annotation.quality.checks import reasons_for_check
-from annotation.quality.rule import CHECK_ALL, CHECK_NONE, code_check
-from annotation.record.events import checked_reason, record_event
 from annotation.recruiting.screening import ScreeningQuestion
 from annotation.studies.places import unlinked_places
 from annotation.studies.setup import add_member

@@ -12,9 +12,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import StudyAccess, fetch_managed_study
+from annotation.annotator_quality.rule import CODE_CHECKS, code_check
 from annotation.errors import Refused
 from annotation.models import Recruit, RecruitingLink
-from annotation.quality.rule import CODE_CHECKS, code_check
 from annotation.recruiting.forms import BonusForm, RecruitingLinkForm
 from annotation.recruiting.selectors import (
     link_rows,

@@ -14,11 +14,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, F, Min, QuerySet, Sum
 from django.utils import timezone
 
-from annotation.assignments.gold import GoldCounts, gold_counts
-from annotation.assignments.preconditions import step_before
-from annotation.assignments.selectors import has_free_item
-from annotation.models import Assignment, Item, Participant, Study
-from annotation.quality.checks import (
+from annotation.annotator_quality.checks import (
     awaits_code,
     is_finished,
     is_simulated,
@@ -26,9 +22,13 @@ from annotation.quality.checks import (
     person_signs,
     whole_work,
 )
-from annotation.quality.rule import gold_rule, least_seconds
-from annotation.quality.signs import SubmittedWork, median_seconds
-from annotation.quality.unanswered import unanswered_sessions
+from annotation.annotator_quality.rule import gold_rule, least_seconds
+from annotation.annotator_quality.signs import SubmittedWork, median_seconds
+from annotation.annotator_quality.unanswered import unanswered_sessions
+from annotation.assignments.gold import GoldCounts, gold_counts
+from annotation.assignments.preconditions import step_before
+from annotation.assignments.selectors import has_free_item
+from annotation.models import Assignment, Item, Participant, Study
 from annotation.studies.places import free_places
 from annotation.studies.selectors import ItemCounts, study_sizes
 

@@ -9,13 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotation.assignments.bulk_changes import restore_assignments, return_assignments
-from annotation.assignments.selectors import CLOSED
-from annotation.errors import Refused
-from annotation.models import Assignment, RatingEdit, Study, StudyEvent
-from annotation.plans.retention_rule import RETENTION, RetentionRule, retention_rule
-from annotation.plans.study_plan import BOUNDS
-from annotation.quality.rule import (
+from annotation.annotator_quality.rule import (
     CODE_CHECK,
     CODE_CHECKS,
     GOLD_RULE,
@@ -27,7 +21,13 @@ from annotation.quality.rule import (
     gold_rule,
     least_seconds,
 )
-from annotation.record.events import checked_reason, record_event
+from annotation.assignments.bulk_changes import restore_assignments, return_assignments
+from annotation.assignments.selectors import CLOSED
+from annotation.audit_log.events import checked_reason, record_event
+from annotation.errors import Refused
+from annotation.models import Assignment, RatingEdit, Study, StudyEvent
+from annotation.plans.retention_rule import RETENTION, RetentionRule, retention_rule
+from annotation.plans.study_plan import BOUNDS
 from annotation.studies.storage import mark_removed, remove_study
 from annotation.study_frame.storing import is_stored
 from benchmarks.models import Run

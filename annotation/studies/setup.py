@@ -11,6 +11,7 @@ from django.db.models import Exists, Max, OuterRef
 from annotation.assignments.dealing import CHUNK, assign_items
 from annotation.assignments.gold import GOLD, gold_ranks
 from annotation.assignments.services import EVERYBODY, lock_study
+from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.models import (
     Assignment,
@@ -28,7 +29,6 @@ from annotation.questionnaires.requirements import (
     trajectory_content,
     trajectory_parts,
 )
-from annotation.record.events import record_event
 from annotation.studies.places import claim_place, deal_place, first_places, store_places
 from benchmarks.models import Trajectory
 

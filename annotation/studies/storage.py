@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.assignments.dealing import assign_items, last_position
+from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.models import (
     Adjudication,
@@ -24,7 +25,6 @@ from annotation.models import (
     StudyEvent,
     StudyPlace,
 )
-from annotation.record.events import record_event
 from annotation.studies.places import first_places, store_places
 from annotation.studies.setup import (
     NewItem,

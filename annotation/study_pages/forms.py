@@ -5,12 +5,7 @@ from typing import Any, cast
 from django import forms
 from django.conf import settings
 
-from annotation.form_fields import reason_field
-from annotation.models import Study
-from annotation.planning.forms import GoldRuleForm, RetentionForm, SettledField
-from annotation.plans.retention_rule import RETENTION, retention_rule
-from annotation.plans.study_plan import BOUNDS
-from annotation.quality.rule import (
+from annotation.annotator_quality.rule import (
     ACTIONS,
     CODE_CHECK,
     CODE_CHECKS,
@@ -22,6 +17,11 @@ from annotation.quality.rule import (
     gold_rule,
     least_seconds,
 )
+from annotation.form_fields import reason_field
+from annotation.models import Study
+from annotation.planning.forms import GoldRuleForm, RetentionForm, SettledField
+from annotation.plans.retention_rule import RETENTION, retention_rule
+from annotation.plans.study_plan import BOUNDS
 from annotation.studies.services import ERASURE, SCORES_TOO, WORDS_ALONE
 
 MOMENT = "%Y-%m-%dT%H:%M"

@@ -10,16 +10,16 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 
+from annotation.annotator_quality.services import count_known_answers
 from annotation.assignments.services import (
     change_assignment_state,
     lock_assignment,
     lock_participant,
     lock_study,
 )
+from annotation.audit_log.events import checked_reason, record_event
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Message, Participant, Study, StudyEvent
-from annotation.quality.services import count_known_answers
-from annotation.record.events import checked_reason, record_event
 from annotation.training.services import tells_expected
 
 State, Part, Kind = Assignment.State, Assignment.Part, StudyEvent.Kind

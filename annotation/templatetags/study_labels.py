@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 
 from annotation.access import StudyAccess
-from annotation.record.selectors import as_text
+from annotation.audit_log.selectors import as_text
 from annotation.studies.design import method_words
 from annotation.study_frame import tabs as pages
 from benchmarks.core.ports.labels import plain

@@ -9,10 +9,10 @@ from django.db import transaction
 
 from annotation.assignments.dealing import assign_items
 from annotation.assignments.services import lock_participant, lock_study, refuse_unless_working
+from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study, StudyEvent
 from annotation.questionnaires import Slot, load_questionnaire
-from annotation.record.events import record_event
 from benchmarks.models import Candidate, Constraint
 
 Training = Participant.Training

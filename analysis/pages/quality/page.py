@@ -56,8 +56,8 @@ from analysis.stats.rater_agreement.reliability import (
     set_agreement,
 )
 from analysis.stats.results import Estimate
+from annotation.annotator_quality.checks import study_signs
 from annotation.models import Study
-from annotation.quality.checks import study_signs
 from annotation.questionnaires import Question
 from annotation.training.services import is_expected
 

@@ -1,7 +1,7 @@
 """Notes in plain words where an annotator differs from the others, with the thresholds stated.
 
-Signs of carelessness in one person's answers alone are `annotation.quality.signs`, the same on all
-pages; these notes need other people's answers, and name nobody as careless.
+Signs of carelessness in one person's answers alone are `annotation.annotator_quality.signs`, the
+same on all pages; these notes need other people's answers, and name nobody as careless.
 """
 
 from collections.abc import Hashable, Mapping

@@ -13,6 +13,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
+from annotation.annotator_quality.rule import GoldRule
 from annotation.errors import Refused
 from annotation.exports.scope import Scope
 from annotation.exports.services import ExportRequest, unavailable, write_study
@@ -20,7 +21,6 @@ from annotation.exports.sources import SOURCES, source_lines
 from annotation.imports.services import import_study
 from annotation.live.play.services import ask_players, note_end
 from annotation.models import Membership, Rating, Study
-from annotation.quality.rule import GoldRule
 from annotation.ratings.services import record_rating
 from annotation.studies.services import change_study
 from annotation.studies.setup import add_member

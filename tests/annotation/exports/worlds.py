@@ -7,11 +7,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from annotation.audit_log.events import record_event
 from annotation.desk.services import skip_assignment, submit_assignment
 from annotation.exports.table import Row, Scope, history_parts, rating_parts
 from annotation.models import Adjudication, Assignment, Consent, Item, Study, StudyText
 from annotation.ratings.services import record_rating, undo_edit
-from annotation.record.events import record_event
 from annotation.studies.setup import NewItem, store_study
 from benchmarks.models import Trajectory
 from tests.annotation.rows import make_person, make_runs

@@ -9,10 +9,10 @@ from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
+from annotation.annotator_quality.checks import study_signs
 from annotation.live.control.services import end_session, free_place, let_stand_in
 from annotation.live.play.services import be_ready, pause_session
 from annotation.models import LiveSession
-from annotation.quality.checks import study_signs
 from annotation.studies.setup import add_member
 from benchmarks.models import Run, Trajectory
 from tests.annotation.live_sessions import begin, carry, make_live_session, make_live_study, say

@@ -19,6 +19,13 @@ from django.utils import timezone
 
 from annotation.adjudication.selectors import find_slot
 from annotation.adjudication.services import decide_place
+from annotation.audit_log.events import record_event
+from annotation.audit_log.selectors import (
+    RecordSelection,
+    record_cells,
+    record_entries,
+    record_lines,
+)
 from annotation.desk.services import skip_assignment
 from annotation.errors import Refused
 from annotation.joining.invitations import accept_invite
@@ -53,8 +60,6 @@ from annotation.people.mentions import free_texts
 from annotation.questionnaires import load_questionnaire
 from annotation.ratings.selectors import human_scores
 from annotation.ratings.services import EditRequest, record_rating
-from annotation.record.events import record_event
-from annotation.record.selectors import RecordSelection, record_cells, record_entries, record_lines
 from annotation.remarks.selectors import labels_of, notes_of
 from annotation.remarks.services import add_remark, put_label, reword_remark
 from annotation.studies.setup import add_member

@@ -8,11 +8,11 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
+from annotation.annotator_quality.rule import GoldRule
 from annotation.designs.sampling import Sample
 from annotation.models import Study
 from annotation.plans.plan_files import known_fields, read_plan, write_plan
 from annotation.plans.study_plan import ItemSource, PlanError, SpecialItem, StudyPlan
-from annotation.quality.rule import GoldRule
 from tests.annotation.rows import make_runs
 
 pytestmark = pytest.mark.either

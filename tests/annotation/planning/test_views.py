@@ -7,10 +7,10 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
+from annotation.annotator_quality.rule import GoldRule, gold_rule
 from annotation.models import Study
 from annotation.planning import services as planned
 from annotation.plans.plan_files import plan_document
-from annotation.quality.rule import GoldRule, gold_rule
 from annotation.study_frame.storing import storing_of
 from benchmarks.jobs.services import perform
 from benchmarks.models import Candidate, Dataset, Job, Run, Task, Trajectory

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from annotation.annotator_quality.checks import reasons_for_check
 from annotation.errors import Refused
 from annotation.models import (
     Assignment,
@@ -27,7 +28,6 @@ from annotation.people.invitations import digest_of
 from annotation.people.withdrawal import withdraw_annotator
 from annotation.planning.planned_study import plan_study
 from annotation.planning.services import create_planned_study
-from annotation.quality.checks import reasons_for_check
 from annotation.recruiting.screening import ScreeningError, read_screening
 from annotation.recruiting.services import finish_recruit, join_by_link, make_recruiting_link
 from annotation.studies.services import change_study

@@ -13,13 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.desk.services import skip_assignment
-from annotation.models import Aspect, Membership, Study, StudyEvent
-from annotation.people.services import unblind_annotator
-from annotation.people.withdrawal import restore_annotator, withdraw_annotator
-from annotation.ratings.services import EditRequest, record_rating, undo_edit
-from annotation.record.events import record_event
-from annotation.record.selectors import (
+from annotation.audit_log.events import record_event
+from annotation.audit_log.selectors import (
     COLUMNS,
     RecordEntry,
     RecordSelection,
@@ -27,6 +22,11 @@ from annotation.record.selectors import (
     record_groups,
     record_page,
 )
+from annotation.desk.services import skip_assignment
+from annotation.models import Aspect, Membership, Study, StudyEvent
+from annotation.people.services import unblind_annotator
+from annotation.people.withdrawal import restore_annotator, withdraw_annotator
+from annotation.ratings.services import EditRequest, record_rating, undo_edit
 from tests.annotation.judged import make_judged, say
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]

@@ -7,10 +7,15 @@ from operator import or_
 
 from django.db.models import Exists, OuterRef, Q
 
+from annotation.annotator_quality.rule import work_rules
+from annotation.annotator_quality.signs import (
+    SubmittedWork,
+    elapsed_seconds,
+    unknown_times,
+    work_signs,
+)
+from annotation.annotator_quality.unanswered import unanswered_sessions, unanswered_words
 from annotation.models import Assignment, Participant, Recruit, Study
-from annotation.quality.rule import work_rules
-from annotation.quality.signs import SubmittedWork, elapsed_seconds, unknown_times, work_signs
-from annotation.quality.unanswered import unanswered_sessions, unanswered_words
 
 State, Part = Assignment.State, Assignment.Part
 # Of how many of their latest items somebody's signs and median time are told.

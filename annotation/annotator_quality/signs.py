@@ -12,7 +12,7 @@ from hashlib import sha256
 from itertools import groupby
 from statistics import median
 
-from annotation.quality.rule import WorkRules
+from annotation.annotator_quality.rule import WorkRules
 
 # Answers that a form needs before equal ones are a sign, and the share of items above which.
 ENOUGH_ANSWERS, MOST_EQUAL = 4, 0.5

@@ -5,11 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.desk.services import reopen_assignment
-from annotation.errors import Refused
-from annotation.models import Participant, Study
-from annotation.people.services import resume_annotator
-from annotation.quality.rule import (
+from annotation.annotator_quality.rule import (
     GOLD_RULE,
     GoldRule,
     WorkRules,
@@ -17,14 +13,18 @@ from annotation.quality.rule import (
     least_seconds,
     work_rules,
 )
-from annotation.quality.services import act_on_work
-from annotation.quality.signs import (
+from annotation.annotator_quality.services import act_on_work
+from annotation.annotator_quality.signs import (
     SubmittedWork,
     answer_pattern,
     elapsed_seconds,
     unknown_times,
     work_signs,
 )
+from annotation.desk.services import reopen_assignment
+from annotation.errors import Refused
+from annotation.models import Participant, Study
+from annotation.people.services import resume_annotator
 from annotation.studies.progress import study_progress
 from annotation.studies.services import change_study
 from annotation.studies.setup import NewItem, store_study

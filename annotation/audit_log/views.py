@@ -13,9 +13,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_GET
 
 from annotation.access import LARGEST, StudyAccess, fetch_managed_study, person
-from annotation.blinding import blind_studies
-from annotation.models import Study
-from annotation.record.selectors import (
+from annotation.audit_log.selectors import (
     ITEM,
     KINDS,
     PERSON,
@@ -27,6 +25,8 @@ from annotation.record.selectors import (
     record_lines,
     record_page,
 )
+from annotation.blinding import blind_studies
+from annotation.models import Study
 from annotation.study_frame.context import study_context
 from benchmarks.access import signed_in
 from benchmarks.filters import AddressForm

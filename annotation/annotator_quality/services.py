@@ -6,12 +6,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.annotator_quality.rule import NOTHING, PAUSE, TRAIN, WARN, gold_rule
+from annotation.annotator_quality.signs import gold_words
 from annotation.assignments.services import lock_participant
+from annotation.audit_log.events import checked_reason, record_event
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Message, Participant, Study, StudyEvent
-from annotation.quality.rule import NOTHING, PAUSE, TRAIN, WARN, gold_rule
-from annotation.quality.signs import gold_words
-from annotation.record.events import checked_reason, record_event
 from annotation.training.services import count_right
 
 State, Standing, Training = Assignment.State, Participant.State, Participant.Training
