@@ -6,7 +6,6 @@ here. Answers come from the same stored reports as the pages.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
@@ -23,7 +22,7 @@ from analysis.browser.groups.failure_groups import (
     read_group_options,
     wanted_groups,
 )
-from analysis.filters import LISTS, LONGEST, Filters, with_query
+from analysis.filters import FILTERS, LISTS, LONGEST, Filters, with_query
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, AnalysisPage
 from analysis.pages.reports import (
@@ -173,10 +172,10 @@ class GroupsOut(Schema):
 
 _Word = Annotated[str, Field(max_length=LONGEST)]
 _FilterFields: Any = {
-    field.name: (list[_Word], Field([], max_length=100))
-    if field.name in LISTS
-    else (_Word, Field(""))
-    for field in fields(Filters)
+    name: (list[_Word], Field([], max_length=100, description=words.label))
+    if name in LISTS
+    else (_Word, Field("", description=words.label))
+    for name, words in FILTERS.items()
 }
 _Filters = create_model("_Filters", __base__=Schema, **_FilterFields)
 
@@ -364,9 +363,9 @@ def _open(request: HttpRequest, name: str, query: Any) -> tuple[AnalysisPage, Se
         raise Http404
     page = PAGES[name]
     given: dict[str, Any] = {
-        field.name: tuple(value) if isinstance(value, list) else value.strip()
-        for field in fields(Filters)
-        if (value := getattr(query, field.name))
+        key: tuple(value) if isinstance(value, list) else value.strip()
+        for key in FILTERS
+        if (value := getattr(query, key))
     }
     for name in given:
         if name not in page.filters:

@@ -4,8 +4,7 @@ import re
 
 from django.utils.text import slugify
 
-from analysis.filters import ALL_RUNS
-from analysis.filters.forms import FIXED
+from analysis.filters import ALL_RUNS, FILTERS
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import AnalysisPage
 from analysis.reports.chosen_runs import dataset_name
@@ -43,9 +42,9 @@ def _filter_words(page: AnalysisPage, selection: Selection, name: str) -> list[s
     if not isinstance(value, str):
         many = len(value) > MOST_NAMED
         return [f"{len(value)} {name}"] if many else [labels.get(one, one) for one in value]
-    if name in FIXED:
+    if choices := FILTERS[name].choices:
         hidden = name == "published" and page.beside_published
-        return [] if value == ("hide" if hidden else FIXED[name][0][0]) else [name, value]
+        return [] if value == ("hide" if hidden else choices[0][0]) else [name, value]
     return [] if value == _default(name, labels) else [labels.get(value, value)]
 
 
