@@ -48,14 +48,14 @@ def shrink_demo(
         )
         again = whole.rejudging and replace(whole.rejudging, agents=whole.rejudging.agents[:1])
         small = replace(
-            whole, load=_first(whole, most), runs=runs, rejudging=again if rejudged else None
+            whole, load=first_tasks(whole, most), runs=runs, rejudging=again if rejudged else None
         )
         found.append((system, small))
     monkeypatch.setattr(demo, "demo_datasets", lambda: found)
     monkeypatch.setattr(study_demo, "demo_datasets", lambda: found)
 
 
-def _first(whole: DemoDataset, most: int) -> Callable[[], TaskFile]:
+def first_tasks(whole: DemoDataset, most: int) -> Callable[[], TaskFile]:
     @cache
     def load() -> TaskFile:
         file = whole.load()
