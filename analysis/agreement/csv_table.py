@@ -106,8 +106,8 @@ def read_tidy(
     try:
         rows.read(_text(file, report_line))
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        found = Unquoted("one that is cut off or damaged")
-        problems.add(f"after {_at(rows.line)}", "a whole gzip file", found)
+        damage = Unquoted("one that is cut off or damaged")
+        problems.add(f"after {_at(rows.line)}", "a whole gzip file", damage)
     except UnicodeDecodeError:
         problems.add(_at(rows.line + 1), "text in UTF-8", Unquoted("other bytes"))
     except csv.Error as error:
@@ -176,8 +176,10 @@ class _Rows:
         names = [name.strip().lower() for name in header]
         missing = [name for name in COLUMNS if name not in names]
         if missing:
-            found = Unquoted(f"no column {', '.join(missing)} among {', '.join(header)[:LONGEST]}")
-            self.problems.add(_at(1), wanted + ", separated by commas", found)
+            header_fault = Unquoted(
+                f"no column {', '.join(missing)} among {', '.join(header)[:LONGEST]}"
+            )
+            self.problems.add(_at(1), wanted + ", separated by commas", header_fault)
             return None
         known = (*COLUMNS, TASK)
         for name in known:
@@ -257,8 +259,8 @@ class _Rows:
             self._wrong("score", expected, text)
         return score
 
-    def _wrong(self, column: str, expected: str, found: str) -> None:
-        self.problems.add(f"{_at(self.line)}, column {column}", expected, found)
+    def _wrong(self, column: str, expected: str, text: str) -> None:
+        self.problems.add(f"{_at(self.line)}, column {column}", expected, text)
 
     def table(self, most_cells: int) -> TidyTable:
         """Return the table by section; refused if a rater scored an item twice."""
@@ -267,12 +269,12 @@ class _Rows:
         )
         scores = np.frombuffer(self.scores, dtype=np.float64)
         self._refuse_repeated(section, item, rater, line)
-        found = []
+        sections = []
         self._refuse_wide(section, item, rater, most_cells)
         for number, (dataset, criterion) in enumerate(self.sections.names):
             own = section == number
-            found.append(self._section(dataset, criterion, item[own], rater[own], scores[own]))
-        return TidyTable(tuple(found), scores.size, self.blank, self.ignored)
+            sections.append(self._section(dataset, criterion, item[own], rater[own], scores[own]))
+        return TidyTable(tuple(sections), scores.size, self.blank, self.ignored)
 
     def _refuse_wide(self, section: Codes, item: Codes, rater: Codes, most_cells: int) -> None:
         """Refuse more cells than memory should hold, before the table of any section is made."""

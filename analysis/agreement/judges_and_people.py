@@ -138,8 +138,8 @@ def panels_of(section: TableSection) -> list[tuple[str, Floats]]:
     names, judges = section.of_kind("llm")
     if not people:
         return []
-    found = [(name, judges[:, [n]]) for n, name in enumerate(names)]
-    return [*found, *([(PANEL.format(n=len(names)), judges)] if len(names) > 1 else [])]
+    panels = [(name, judges[:, [n]]) for n, name in enumerate(names)]
+    return [*panels, *([(PANEL.format(n=len(names)), judges)] if len(names) > 1 else [])]
 
 
 def drawing_of(section: TableSection, settings: AgreementSettings) -> dict[str, Any]:

@@ -107,29 +107,32 @@ def _pairs(group: RaterGroup) -> list[str]:
     return lines
 
 
-def _against(found: Sequence[JudgeComparison]) -> list[str]:
-    if not found:
+def _against(comparisons: Sequence[JudgeComparison]) -> list[str]:
+    if not comparisons:
         return []
     lines = _heading("Judges against people")
-    for one in found:
-        answers, three, limits = one.answers, one.correlations, one.limits
-        kappas = [] if one.panel > 1 else list(one.kappas.items())
+    for comparison in comparisons:
+        answers, three, limits = comparison.answers, comparison.correlations, comparison.limits
+        kappas = [] if comparison.panel > 1 else list(comparison.kappas.items())
         rule = answers.rules
-        lines += ["", f"{one.judge}:"]
+        lines += ["", f"{comparison.judge}:"]
         lines += _estimates(
             [
                 (f"Exact: {rule['exact']}", answers.exact),
-                *([(f"Exact: {rule['rounded']}", answers.rounded)] if one.panel > 1 else []),
+                *([(f"Exact: {rule['rounded']}", answers.rounded)] if comparison.panel > 1 else []),
                 ("Within one point", answers.within_one),
                 ("Bias: judges minus person", answers.bias),
                 ("Mean absolute difference", answers.absolute),
                 *((f"Cohen's kappa, {weights_in_words(w)}", e) for w, e in kappas),
                 *(
                     (f"Krippendorff's alpha, {metric}, judge with people", e)
-                    for metric, e in one.alphas.items()
-                    if one.panel == 1
+                    for metric, e in comparison.alphas.items()
+                    if comparison.panel == 1
                 ),
-                *((f"{form}, with the mean of an item's people", e) for form, e in one.icc.items()),
+                *(
+                    (f"{form}, with the mean of an item's people", e)
+                    for form, e in comparison.icc.items()
+                ),
                 ("Pearson, with the mean of an item's people", three.pearson),
                 ("Spearman, with the mean of an item's people", three.spearman),
                 ("Kendall, with the mean of an item's people", three.kendall),
@@ -144,7 +147,7 @@ def _against(found: Sequence[JudgeComparison]) -> list[str]:
             if filled
             else "Absolute differences: none."
         )
-    return [*lines, *_alternative([one.alternative for one in found])]
+    return [*lines, *_alternative([comparison.alternative for comparison in comparisons])]
 
 
 def _alternative(tests: Sequence[AltTest]) -> list[str]:

@@ -145,7 +145,9 @@ def tidy_report(table: TidyTable, settings: AgreementSettings) -> TidyReport:
     sections = tuple(
         replace(
             section,
-            against=tuple(replace(one, verdict=next(verdicts)) for one in section.against),
+            against=tuple(
+                replace(comparison, verdict=next(verdicts)) for comparison in section.against
+            ),
         )
         for section in sections
     )
@@ -236,12 +238,19 @@ def _unlike(names: Sequence[str], scores: Floats, drawing: Mapping[str, Any]) ->
     options = {key: value for key, value in drawing.items() if key != "unit"}
     for place, name in enumerate(names) if len(names) > 2 else ():
         others = means_of(np.delete(scores, place, axis=1))
-        found = pearson(scores[:, place], others, cluster_unit="task", **options)
-        ends = found.interval
-        if found.value is None or ends is None or found.n < ITEMS_TO_TELL or ends.low > 0:
+        correlation = pearson(scores[:, place], others, cluster_unit="task", **options)
+        ends = correlation.interval
+        if (
+            correlation.value is None
+            or ends is None
+            or correlation.n < ITEMS_TO_TELL
+            or ends.low > 0
+        ):
             continue
-        r, low, high = (f"{x:.2f}".replace("-", "−") for x in (found.value, ends.low, ends.high))
-        yield UNLIKE.format(name=name, r=r, low=low, high=high, n=found.n)
+        r, low, high = (
+            f"{x:.2f}".replace("-", "−") for x in (correlation.value, ends.low, ends.high)
+        )
+        yield UNLIKE.format(name=name, r=r, low=low, high=high, n=correlation.n)
 
 
 def plan(section: TableSection, settings: AgreementSettings) -> Planning:

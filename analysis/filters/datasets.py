@@ -159,8 +159,8 @@ def _with_runs(
 
 def _dataset_of(runs: Sequence[str], seen: Visibility) -> str:
     """Return the dataset of the first of these runs that may be seen; empty without any."""
-    found = seen.of(Run.objects.filter(COUNTED, pk__in=filter(None, map(as_id, runs))))
-    dataset = found.order_by("pk").values_list("dataset", flat=True).first()
+    readable = seen.of(Run.objects.filter(COUNTED, pk__in=filter(None, map(as_id, runs))))
+    dataset = readable.order_by("pk").values_list("dataset", flat=True).first()
     return str(dataset) if dataset is not None else ""
 
 
@@ -188,7 +188,7 @@ def _with_experiment(filters: Filters, rows: Sequence[Run], notes: list[str]) ->
     A page that chose says so, as long as there was a choice.
     """
     known = experiments_of(rows)
-    if filters.experiment in (ALL_RUNS, *(str(one.pk) for one in known)):
+    if filters.experiment in (ALL_RUNS, *(str(experiment.pk) for experiment in known)):
         return filters
     words = {name: getattr(filters, name) for name in ("level", "condition")}
     wanted = [
@@ -196,15 +196,15 @@ def _with_experiment(filters: Filters, rows: Sequence[Run], notes: list[str]) ->
         for run in rows
         if all(not value or getattr(run, name) == value for name, value in words.items())
     ]
-    found = comparing(wanted) or comparing(rows)
-    if not found:
+    experiments = comparing(wanted) or comparing(rows)
+    if not experiments:
         return filters
     if len(known) > 1:
         notes.append(
-            f"{SHOWN}“{found[-1].name}”, the newest experiment here that compares agents; "
+            f"{SHOWN}“{experiments[-1].name}”, the newest experiment here that compares agents; "
             f"{len(known) - 1} more can be chosen under Experiment."
         )
-    return replace(filters, experiment=str(found[-1].pk))
+    return replace(filters, experiment=str(experiments[-1].pk))
 
 
 def with_dimensions(selection: Selection, system: str) -> Selection:
@@ -269,10 +269,10 @@ def in_words_of(selection: Selection, system: str) -> Selection:
 
 def runs_in_order(rows: Any) -> Iterable[Run]:
     """Yield runs, oldest first, with what names them."""
-    found: Iterable[Run] = rows.select_related(
+    named: Iterable[Run] = rows.select_related(
         "agent__endpoint", "experiment", "primary_judging", "dataset"
     ).order_by("pk")
-    return found
+    return named
 
 
 def _dataset(datasets: Sequence[Dataset], filters: Filters, fits: Callable[[str], bool]) -> Dataset:

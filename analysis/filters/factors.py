@@ -27,13 +27,13 @@ def value_of(factor: Factor, run: Run) -> Any:
 
 def _parameters(run: Run) -> Mapping[str, Any]:
     """Return what the run's agent is sent, or where it is a script works with."""
-    found: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     if run.agent.endpoint is not None:
-        found = run.agent.endpoint.parameters
+        parameters = run.agent.endpoint.parameters
     else:
         assignments = run.roles.get("agent") or [{}]
-        found = assignments[0].get("parameters") or {}
-    return found
+        parameters = assignments[0].get("parameters") or {}
+    return parameters
 
 
 def _by_people(run: Run, role: str) -> bool:
@@ -97,10 +97,10 @@ def weights_of(
     """Return how many values of the factor there are under each key of the rows."""
     if factor is None:
         return {}
-    found: dict[str, set[Any]] = {}
+    values_by_key: dict[str, set[Any]] = {}
     for run, key in zip(rows, keys, strict=True):
-        found.setdefault(key, set()).add(value_of(factor, run))
-    return {key: len(values - {None}) for key, values in found.items()}
+        values_by_key.setdefault(key, set()).add(value_of(factor, run))
+    return {key: len(values - {None}) for key, values in values_by_key.items()}
 
 
 def condition_titles(system: System, conditions: Iterable[str]) -> dict[str, str]:
@@ -109,10 +109,10 @@ def condition_titles(system: System, conditions: Iterable[str]) -> dict[str, str
     The standard condition is called by what the others vary, where that is one thing: beside
     ``planner=tree`` it is "Planner: SDA-Planner".
     """
-    found = dict.fromkeys(conditions)
-    words = {name: condition_title(system, name) for name in found}
+    distinct = dict.fromkeys(conditions)
+    words = {name: condition_title(system, name) for name in distinct}
     if words.get(STANDARD) == STANDARD:
-        parts = {part.partition("=")[0] for name in found for part in name.split(", ")}
+        parts = {part.partition("=")[0] for name in distinct for part in name.split(", ")}
         varied = [setting for setting in system.settings if setting.name in parts]
         factor = setting_factors(system).get(varied[0].name) if len(varied) == 1 else None
         if factor is not None:

@@ -45,14 +45,14 @@ def unknown_values(wanted: Filters, selection: Selection, names: Sequence[str]) 
         words, value = FILTERS[name], getattr(wanted, name)
         asked = [value] if isinstance(value, str) else value
         choices = dict(getattr(fields.get(name), "choices", ()))
-        choices |= {one.value: one.label for one in selection.options.get(name, ())}
-        if unknown := [f"“{one}”" for one in asked if one and one not in choices]:
+        choices |= {option.value: option.label for option in selection.options.get(name, ())}
+        if unknown := [f"“{option}”" for option in asked if option and option not in choices]:
             about = f"There is no {words.noun or name} {' or '.join(unknown)} here"
             if words.choices:
                 about = f"The filter “{words.label}” has no choice {unknown[0]}"
             shown = getattr(selection.filters, name)
             if not isinstance(shown, str):
-                others = any(one in choices for one in asked)
+                others = any(option in choices for option in asked)
                 instead = "the others are shown" if others else words.instead
             else:
                 instead = f"“{choices[shown]}” is shown" if shown in choices else words.instead

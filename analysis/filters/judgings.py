@@ -17,11 +17,13 @@ def with_beside(selection: Selection) -> Selection:
     newest: dict[str, int] = {}
     counts: Counter[str] = Counter()
     for run in selection.runs:
-        names = {one.name: one.pk for one in run.judgings if one is not run.judged}
+        names = {judging.name: judging.pk for judging in run.judgings if judging is not run.judged}
         counts.update(names)
         newest |= {name: max(pk, newest.get(name, 0)) for name, pk in names.items()}
     wanted = selection.filters.beside
-    name = wanted if wanted in newest else max(newest, key=lambda one: newest[one], default="")
+    name = (
+        wanted if wanted in newest else max(newest, key=lambda judging: newest[judging], default="")
+    )
     return replace(
         selection,
         filters=replace(selection.filters, beside=name),
@@ -34,8 +36,12 @@ def with_beside(selection: Selection) -> Selection:
 
 
 def _beside(run: ChosenRun, name: str) -> RunJudging | None:
-    found = (one for one in reversed(run.judgings) if one.name == name and one is not run.judged)
-    return next(found, None)
+    others = (
+        judging
+        for judging in reversed(run.judgings)
+        if judging.name == name and judging is not run.judged
+    )
+    return next(others, None)
 
 
 @dataclass(frozen=True)
@@ -55,13 +61,18 @@ def counting_here(selection: Selection, page: str) -> list[JudgingOption]:
     if len(names) < 2 or not selection.runs:
         return []
     here = dict.fromkeys(run.judging_name for run in selection.runs if run.judging is not None)
-    primary = {one.name for run in selection.runs for one in run.judgings if one.pk == run.primary}
-    found = [JudgingOption(" / ".join(here), "")]
+    primary = {
+        judging.name
+        for run in selection.runs
+        for judging in run.judgings
+        if judging.pk == run.primary
+    }
+    choices = [JudgingOption(" / ".join(here), "")]
     for name in names:
         if name in here:
             continue
         word = "" if {name} == primary else name
-        found.append(
+        choices.append(
             JudgingOption(name, with_query(page, selection.filters.query(judging=word, beside="")))
         )
-    return found if len(found) > 1 else []
+    return choices if len(choices) > 1 else []

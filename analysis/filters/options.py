@@ -21,14 +21,14 @@ class FilterOption:
 
 def choose_value(
     wanted: str,
-    found: Sequence[str],
+    values: Sequence[str],
     required: bool,
     weights: Mapping[str, int],
 ) -> tuple[str, tuple[FilterOption, ...]]:
     """Return the chosen level or condition, with all that occur; by default the one with the
     greatest weight, then the standard one, then the one with most runs.
     """
-    counts = Counter(found)
+    counts = Counter(values)
     options = tuple(FilterOption(value, value or "none", count) for value, count in counts.items())
     if set(counts) == {""}:
         options = ()  # a system without levels has none to choose from
@@ -70,18 +70,18 @@ class RunJudging:
 
 def judgings_of(rows: Sequence[Run]) -> dict[int, tuple[RunJudging, ...]]:
     """Return the judgings of each run, oldest first."""
-    found: dict[int, tuple[RunJudging, ...]] = {run.pk: () for run in rows}
+    by_run: dict[int, tuple[RunJudging, ...]] = {run.pk: () for run in rows}
     about = ("status", "data_version", "settings", "roles")
     fields = ("pk", "run", "name", "made_by", *(f"made_by__{name}" for name in about))
-    judgings = Judging.objects.filter(run__in=list(found)).order_by("pk")
+    judgings = Judging.objects.filter(run__in=list(by_run)).order_by("pk")
     for pk, run, name, made_by, status, version, settings, roles in judgings.values_list(*fields):
         judged = (
             RunJudging(pk, run, name)
             if made_by is None
             else RunJudging(pk, run, name, made_by, status in FINISHED, version, settings, roles)
         )
-        found[run] = (*found[run], judged)
-    return found
+        by_run[run] = (*by_run[run], judged)
+    return by_run
 
 
 def choose_judging(
@@ -100,5 +100,5 @@ def choose_judging(
 def judging_named(run: Run, judgings: Sequence[RunJudging], name: str) -> RunJudging | None:
     """Return the newest judging of this name, or without a name the run's primary one."""
     if not name:
-        return next((one for one in judgings if one.pk == run.primary_judging_id), None)
-    return next((one for one in reversed(judgings) if one.name == name), None)
+        return next((judging for judging in judgings if judging.pk == run.primary_judging_id), None)
+    return next((judging for judging in reversed(judgings) if judging.name == name), None)

@@ -41,7 +41,7 @@ def with_measure(selection: Selection) -> Selection:
         filters=replace(filters, measure=measure, against=against),
         options={
             **selection.options,
-            "measure": tuple(FilterOption(name, one.title) for name, one in measures.items()),
+            "measure": tuple(FilterOption(name, option.title) for name, option in measures.items()),
             "against": tuple(
                 FilterOption(name, f"Against {label}") for name, label in agents.items()
             ),
@@ -59,7 +59,7 @@ def with_group(selection: Selection) -> Selection:
         filters=replace(selection.filters, by=by),
         options={
             **selection.options,
-            "by": tuple(FilterOption(name, one.title) for name, one in known.items()),
+            "by": tuple(FilterOption(name, grouping.title) for name, grouping in known.items()),
         },
     )
 
@@ -76,11 +76,11 @@ def with_people(selection: Selection, user: User) -> Selection:
     if not wanted:
         return selection
     studies, _ = readable_studies(user)
-    found: list[Study] = [study for study in studies if study.pk in wanted][:MOST_STUDIES]
+    chosen: list[Study] = [study for study in studies if study.pk in wanted][:MOST_STUDIES]
     return replace(
         selection,
-        people=tuple(study.pk for study in found),
-        study_version=" ".join(study_version(study) for study in found),
+        people=tuple(study.pk for study in chosen),
+        study_version=" ".join(study_version(study) for study in chosen),
     )
 
 

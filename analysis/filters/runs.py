@@ -28,15 +28,15 @@ def trajectory_counts(
     runs: Sequence[int], left_out: Mapping[int, frozenset[int]] | None = None
 ) -> dict[int, dict[str, int]]:
     """Return the trajectories by run and status; ``left_out`` are tasks that a run leaves out."""
-    found: dict[int, dict[str, int]] = {pk: {} for pk in runs}
+    counts: dict[int, dict[str, int]] = {pk: {} for pk in runs}
     if runs:
         rows = Trajectory.objects.filter(run__in=runs)
         for pk, tasks in (left_out or {}).items():
             rows = rows.exclude(run=pk, task__in=tasks)
         statuses = rows.values_list("run", "status")
         for pk, status, count in statuses.annotate(n=Count("pk")).order_by():
-            found[pk][status] = count
-    return found
+            counts[pk][status] = count
+    return counts
 
 
 def newest_each(
@@ -75,14 +75,14 @@ def newest_each(
 
 def experiments_of(rows: Sequence[Run]) -> dict[Experiment, list[Run]]:
     """Return the runs of each experiment, with those that it took from others; the oldest first."""
-    found: dict[Experiment, list[Run]] = {}
+    by_experiment: dict[Experiment, list[Run]] = {}
     for run in rows:
         if run.experiment is not None:
-            found.setdefault(run.experiment, []).append(run)
-    for experiment, own in found.items():
+            by_experiment.setdefault(run.experiment, []).append(run)
+    for experiment, own in by_experiment.items():
         taken = set(taken_runs(experiment))
         own += [run for run in rows if run.pk in taken and run.experiment_id != experiment.pk]
-    return dict(sorted(found.items(), key=lambda item: item[0].pk))
+    return dict(sorted(by_experiment.items(), key=lambda item: item[0].pk))
 
 
 def comparing(rows: Sequence[Run]) -> list[Experiment]:
@@ -91,17 +91,17 @@ def comparing(rows: Sequence[Run]) -> list[Experiment]:
     Those of which a run is still going on count only where no other has ended. A run that somebody
     started by itself is an experiment with one agent: it compares nothing.
     """
-    found = {
+    several = {
         experiment: runs
         for experiment, runs in experiments_of(rows).items()
         if len({run.agent_id for run in runs if run.status in FINISHED}) > 1
     }
     ended = [
         experiment
-        for experiment, runs in found.items()
+        for experiment, runs in several.items()
         if not any(run.status in UNFINISHED for run in runs)
     ]
-    return ended or list(found)
+    return ended or list(several)
 
 
 def agent_labels(names: Mapping[str, str]) -> dict[str, str]:

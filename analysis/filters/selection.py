@@ -65,7 +65,7 @@ class ChosenRun:
     @property
     def has_players(self) -> bool:
         """Whether a person fills a role."""
-        return any(one.get("kind") == "human" for row in self.roles.values() for one in row)
+        return any(filler.get("kind") == "human" for row in self.roles.values() for filler in row)
 
     @property
     def judging(self) -> int | None:
@@ -106,7 +106,9 @@ class ChosenRun:
     @property
     def version(self) -> str:
         """Changes whenever anything that a page shows of the run may have changed."""
-        judged = "/".join(one.version for one in (self.judged, self.beside) if one is not None)
+        judged = "/".join(
+            judging.version for judging in (self.judged, self.beside) if judging is not None
+        )
         without = f".{digest(sorted(self.left_out))[:12]}" if self.left_out else ""
         return f"{self.pk}.{self.data_version}.{self.status}.{self.done}.{judged}{without}"
 
@@ -170,11 +172,11 @@ def narrow(
 
     With a ``factor`` conditions are what is left of them without it.
     """
-    experiments = {str(one.pk): (one, runs) for one, runs in experiments_of(rows).items()}
+    experiments = {str(row.pk): (row, runs) for row, runs in experiments_of(rows).items()}
     wanted = filters.experiment if filters.experiment in (*experiments, ALL_RUNS) else ""
     options: dict[str, tuple[FilterOption, ...]] = {
         "experiment": tuple(
-            FilterOption(pk, one.name) for pk, (one, _) in reversed(experiments.items())
+            FilterOption(pk, row.name) for pk, (row, _) in reversed(experiments.items())
         )
     }
     if wanted in experiments:
@@ -199,12 +201,12 @@ def narrow(
             rows = [run for run in rows if run.level == level]
     condition = ""
     if not every_condition:
-        found = [run.condition if factor is None else rest_of(factor, run) for run in rows]
+        conditions = [run.condition if factor is None else rest_of(factor, run) for run in rows]
         condition, options["condition"] = choose_value(
-            filters.condition, found, one_each, weights_of(factor, rows, found)
+            filters.condition, conditions, one_each, weights_of(factor, rows, conditions)
         )
         if one_each or condition:
-            rows = [run for run, one in zip(rows, found, strict=True) if one == condition]
+            rows = [run for run, own in zip(rows, conditions, strict=True) if own == condition]
     judgings = judgings_of(rows)
     judging, options["judging"] = choose_judging(rows, judgings, filters.judging)
     counted = {run.pk: judging_named(run, judgings[run.pk], judging) for run in rows}
@@ -228,13 +230,15 @@ def narrow(
         for run in rows:
             apart = "" if factor is None else str(value_of(factor, run))
             groups.setdefault(run.condition if every_condition else apart, []).append(run)
-        found: list[Run] = []
+        newest: list[Run] = []
         lines = []
-        for name, those in groups.items():
-            kept, gone = newest_each(those, counts, labels, {pk: one[0] for pk, one in who.items()})
-            found += kept
+        for name, group in groups.items():
+            kept, gone = newest_each(
+                group, counts, labels, {pk: name for pk, (name, _) in who.items()}
+            )
+            newest += kept
             lines += [f"{line} ({name})" if name else line for line in gone]
-        return found, lines
+        return newest, lines
 
     everyone = one_of_each(rows)[0] if one_each else rows
     if agents:
@@ -317,7 +321,7 @@ def _compared(
     values: dict[str, set[str]] = {}
     for run in rows:
         values.setdefault(who[run.pk][0], set()).add(repr(value_of(factor, run)))
-    return sum(len(those) > 1 for those in values.values())
+    return sum(len(levels) > 1 for levels in values.values())
 
 
 def _chosen(run: Run, label: str, counts: Mapping[int, Mapping[str, int]]) -> ChosenRun:

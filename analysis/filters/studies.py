@@ -70,8 +70,8 @@ def _shared(studies: Sequence[Study], raters: int) -> list[Study]:
     """Return the studies in which at least thirty items have been judged by so many."""
     if raters < 2 or len(studies) < 2:
         return []
-    found = Item.objects.filter(study__in=studies, use=Item.Use.MAIN, done__gte=raters)
-    counts = dict(found.order_by().values_list("study").annotate(n=Count("pk")))
+    items = Item.objects.filter(study__in=studies, use=Item.Use.MAIN, done__gte=raters)
+    counts = dict(items.order_by().values_list("study").annotate(n=Count("pk")))
     return [study for study in studies if counts.get(study.pk, 0) >= SHARED_ITEMS]
 
 
@@ -148,11 +148,11 @@ def newest_study_of(runs: Sequence[Run], fits: Fits | None) -> Study | None:
     ``fits``.
     """
     asked = {"items__trajectory__run__in": runs, "items__use": Item.Use.MAIN}
-    found = counted_studies().filter(
+    studies = counted_studies().filter(
         pk__in=Study.objects.filter(**asked).values("pk"), answered__gt=0
     )
     return next(
-        (s for s in found if fits is None or fits(load_questionnaire(s.questionnaire))), None
+        (s for s in studies if fits is None or fits(load_questionnaire(s.questionnaire))), None
     )
 
 

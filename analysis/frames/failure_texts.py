@@ -30,10 +30,10 @@ def end_texts(ids: Sequence[int], texts: str = BOTH) -> list[EndText]:
 
     ``texts``: the ``feedback`` of the last turns, the last ``plan``, or ``both``.
     """
-    found: list[EndText] = []
+    ends: list[EndText] = []
     for at in range(0, len(ids), CHUNK):
-        found += _some(ids[at : at + CHUNK], texts)
-    return found
+        ends += _some(ids[at : at + CHUNK], texts)
+    return ends
 
 
 def _some(ids: Sequence[int], texts: str) -> list[EndText]:

@@ -34,20 +34,20 @@ class TrajectoryFaults:
 
 def find_faults(ids: Sequence[int], faults: Faults) -> dict[int, TrajectoryFaults]:
     """Return the faults of trajectories of one system, an entry for each of them."""
-    found: dict[int, TrajectoryFaults] = {pk: TrajectoryFaults() for pk in ids}
+    by_trajectory: dict[int, TrajectoryFaults] = {pk: TrajectoryFaults() for pk in ids}
     for at in range(0, len(ids), CHUNK):
         some = ids[at : at + CHUNK]
-        _add_repeats(Turn.objects.filter(trajectory__in=some), found)
+        _add_repeats(Turn.objects.filter(trajectory__in=some), by_trajectory)
         if faults.violations or faults.violated_again:
-            _add_violations(some, faults, found)
+            _add_violations(some, faults, by_trajectory)
         if faults.turn_parts:
-            _add_turns(Turn.objects.filter(trajectory__in=some), faults, found)
+            _add_turns(Turn.objects.filter(trajectory__in=some), faults, by_trajectory)
         if faults.outcome_parts:
-            _add_outcomes(some, faults, found)
-    for one in found.values():
-        for turns in one.turns.values():
+            _add_outcomes(some, faults, by_trajectory)
+    for faulty in by_trajectory.values():
+        for turns in faulty.turns.values():
             turns.sort()
-    return found
+    return by_trajectory
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,15 @@ def known_failures(ids: Sequence[int]) -> KnownFailures:
         for code, fault in system.faults.all.items():
             does[f"{key} fault {code}"] = fault.does
             titles[f"{key} fault {code}"] = fault.title
-        found = find_faults(list(endings), system.faults)
+        by_trajectory = find_faults(list(endings), system.faults)
         for pk, code in endings.items():
             named = system.labels.ending(code)
             does[f"{key} ending {code}"] = named.does or f"end as “{named.title}”"
             titles[f"{key} ending {code}"] = f"{named.title}, no fault noted"
-            turns = {f"{key} fault {fault}": len(shown) for fault, shown in found[pk].turns.items()}
+            turns = {
+                f"{key} fault {fault}": len(shown)
+                for fault, shown in by_trajectory[pk].turns.items()
+            }
             most = max(turns.values(), default=0)
             ones[pk] = FailedTrajectory(
                 f"{key} ending {code}",
@@ -92,7 +95,7 @@ def known_failures(ids: Sequence[int]) -> KnownFailures:
     return KnownFailures(ones, does, titles)
 
 
-def _add_repeats(turns: QuerySet[Turn], found: Mapping[int, TrajectoryFaults]) -> None:
+def _add_repeats(turns: QuerySet[Turn], by_trajectory: Mapping[int, TrajectoryFaults]) -> None:
     """Find turns whose text is that of an earlier one, compared within the database."""
     same = Turn.objects.filter(trajectory=OuterRef("trajectory"), text=OuterRef("text"))
     rows = (
@@ -105,7 +108,7 @@ def _add_repeats(turns: QuerySet[Turn], found: Mapping[int, TrajectoryFaults]) -
         .filter(Q(unchanged=True) | Q(returned=True))
     )
     for pk, index, unchanged in rows.values_list("trajectory", "index", "unchanged"):
-        found[pk].add(UNCHANGED if unchanged else RETURNED, index)
+        by_trajectory[pk].add(UNCHANGED if unchanged else RETURNED, index)
 
 
 def returned_to(trajectory: int, turn: int) -> int | None:
@@ -116,33 +119,33 @@ def returned_to(trajectory: int, turn: int) -> int | None:
 
 
 def _add_violations(
-    ids: Sequence[int], faults: Faults, found: Mapping[int, TrajectoryFaults]
+    ids: Sequence[int], faults: Faults, by_trajectory: Mapping[int, TrajectoryFaults]
 ) -> None:
     rows = Violation.objects.filter(turn__trajectory__in=ids).order_by()
     about = rows.values_list("turn__trajectory", "turn__index", "kind", "repeated").distinct()
     for pk, index, kind, repeated in about:
         if fault := faults.violations.get(kind):
-            found[pk].add(fault, index)
+            by_trajectory[pk].add(fault, index)
         if repeated and faults.violated_again:
-            found[pk].add(faults.violated_again, index)
+            by_trajectory[pk].add(faults.violated_again, index)
 
 
 def _add_turns(
-    turns: QuerySet[Turn], faults: Faults, found: Mapping[int, TrajectoryFaults]
+    turns: QuerySet[Turn], faults: Faults, by_trajectory: Mapping[int, TrajectoryFaults]
 ) -> None:
     for pk, index, *values in _with_parts(turns, faults.turn_parts, "trajectory", "index"):
         for fault in faults.in_turn(dict(zip(faults.turn_parts, values, strict=True))):
-            found[pk].add(fault, index)
+            by_trajectory[pk].add(fault, index)
 
 
 def _add_outcomes(
-    ids: Sequence[int], faults: Faults, found: Mapping[int, TrajectoryFaults]
+    ids: Sequence[int], faults: Faults, by_trajectory: Mapping[int, TrajectoryFaults]
 ) -> None:
     rows = Trajectory.objects.filter(pk__in=ids)
     for pk, last, *values in _with_parts(rows, faults.outcome_parts, "pk", "turn_count"):
         for fault in faults.at_end(dict(zip(faults.outcome_parts, values, strict=True))):
-            found[pk].add(fault, last)
-            found[pk].at_end.add(fault)
+            by_trajectory[pk].add(fault, last)
+            by_trajectory[pk].at_end.add(fault)
 
 
 def _with_parts(
@@ -150,7 +153,7 @@ def _with_parts(
 ) -> Iterable[tuple[Any, ...]]:
     """Yield these fields and parts of the payload; the rest of it is not read."""
     named = {f"part_{place}": F(f"payload__{part}") for place, part in enumerate(parts)}
-    found: Iterable[tuple[Any, ...]] = (
+    records: Iterable[tuple[Any, ...]] = (
         rows.order_by().annotate(**named).values_list(*fields, *named)
     )
-    return found
+    return records

@@ -56,7 +56,7 @@ def asked_candidates(study: Study, selection: Selection) -> list[AskedCandidate]
     }
     words = {stored: word for word, stored in DECISIONS.items()}
     places = {task: place for place, task in enumerate(asked)}
-    found = [
+    candidates = [
         AskedCandidate(
             task=row.task_id,
             task_name=row.task.external_id,
@@ -73,7 +73,7 @@ def asked_candidates(study: Study, selection: Selection) -> list[AskedCandidate]
         .defer("task__payload", "payload")
         if row.key in asked[row.task_id][0]
     ]
-    return sorted(found, key=lambda row: (places[row.task], row.key))
+    return sorted(candidates, key=lambda row: (places[row.task], row.key))
 
 
 def decision_frame(study: Study, candidates: Sequence[AskedCandidate]) -> "DataFrame":

@@ -81,18 +81,18 @@ def reply_scores(runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final:
         )
     }
     fields = ("judging", "turn", "dimension", "judge", "seat", "replicate", "value")
-    found = list(rows.order_by().values_list(*fields))
+    replies = list(rows.order_by().values_list(*fields))
     versions = {
         pk: (name, version)
         for pk, name, version in AnswererVersion.objects.filter(
-            pk__in={row[3] for row in found}
+            pk__in={row[3] for row in replies}
         ).values_list("pk", "name", "version")
     }
-    seats = sorted({(row[3], row[4]) for row in found})
-    place = {one: number for number, one in enumerate(seats)}
+    seats = sorted({(row[3], row[4]) for row in replies})
+    place = {seat_of_judge: number for number, seat_of_judge in enumerate(seats)}
     records = [
         (*which[judging], *about[turn], dimension, place[judge, seat], replicate, value)
-        for judging, turn, dimension, judge, seat, replicate, value in found
+        for judging, turn, dimension, judge, seat, replicate, value in replies
         if turn in about
     ]
     frame = pd.DataFrame.from_records(records, columns=list(COLUMNS))
@@ -117,28 +117,39 @@ def matches(first: Mapping[JudgeSeat, str], second: Iterable[JudgeSeat]) -> list
     The same version on the same seat, then on any, then another version, then the same seat.
     Judges without a counterpart are left out.
     """
-    found: list[MatchedJudges] = []
+    matched: list[MatchedJudges] = []
     left, right = sorted(first), sorted(second)
     alike: tuple[Any, ...] = (
-        lambda one: one,
-        lambda one: one[:2],
-        lambda one: one.name,
-        lambda one: one.seat,
+        lambda first_judge: first_judge,
+        lambda first_judge: first_judge[:2],
+        lambda first_judge: first_judge.name,
+        lambda first_judge: first_judge.seat,
     )
     for key in alike:
-        for one in list(left):
-            other = next((two for two in right if key(two) == key(one)), None)
+        for first_judge in list(left):
+            other = next(
+                (second_judge for second_judge in right if key(second_judge) == key(first_judge)),
+                None,
+            )
             if other is not None:
-                found.append(MatchedJudges(_called(first[one], one, other), one, other))
-                left.remove(one)
+                matched.append(
+                    MatchedJudges(
+                        _called(first[first_judge], first_judge, other), first_judge, other
+                    )
+                )
+                left.remove(first_judge)
                 right.remove(other)
-    return sorted(found, key=lambda match: match.first)
+    return sorted(matched, key=lambda match: match.first)
 
 
-def _called(name: str, one: JudgeSeat, other: JudgeSeat) -> str:
-    if one.name != other.name:
-        return f"{name} → {other.name} (seat {one.seat})"
-    return name if one.version == other.version else f"{one.name}: {one.version} → {other.version}"
+def _called(name: str, judge: JudgeSeat, other: JudgeSeat) -> str:
+    if judge.name != other.name:
+        return f"{name} → {other.name} (seat {judge.seat})"
+    return (
+        name
+        if judge.version == other.version
+        else f"{judge.name}: {judge.version} → {other.version}"
+    )
 
 
 def first_replies(frame: "DataFrame") -> "DataFrame":
@@ -195,9 +206,9 @@ class BothScores:
         sitting = [None, None] if match is None else [match.first, match.second]
         return [
             (
-                table.mean(axis=1, skipna=False) if one is None else table[self.place(one)]
+                table.mean(axis=1, skipna=False) if seat is None else table[self.place(seat)]
             ).to_numpy()[kept]
-            for table, one in zip(pair, sitting, strict=True)
+            for table, seat in zip(pair, sitting, strict=True)
         ]
 
 
@@ -229,7 +240,7 @@ def verdicts(
         for run in runs
         if (bar := pass_threshold(run.settings)) is not None
     }
-    found: dict[int, bool | None] = {}
+    passes: dict[int, bool | None] = {}
     columns = frame.groupby(["label", "trajectory", "dimension"])["score"].agg(
         ["sum", "count", "size"]
     )
@@ -243,20 +254,22 @@ def verdicts(
         bar, keys = about[label]
         values = [means.get(key) for key in keys]
         known = [value for value in values if value is not None]
-        found[trajectory] = (
+        passes[trajectory] = (
             min(known) >= bar.threshold - NEARLY if len(known) == len(values) and known else None
         )
-    return found
+    return passes
 
 
 def judge_costs(
     runs: Sequence[ChosenRun], roles: Sequence[str]
 ) -> dict[str, dict[JudgeSeat, float]]:
     """Return each judge's mean cost of a trajectory by judging, where every call states it."""
-    found: dict[str, dict[JudgeSeat, float]] = {}
+    costs: dict[str, dict[JudgeSeat, float]] = {}
     for which in (COUNTS, BESIDE):
         judged = [(run.judged if which == COUNTS else run.beside, run) for run in runs]
-        carried = {one.made_by or one.run: run for one, run in judged if one is not None}
+        carried = {
+            judging.made_by or judging.run: run for judging, run in judged if judging is not None
+        }
         rows = (
             Exchange.objects.filter(
                 counted(carried, "trajectory__run", "trajectory__task"), role__in=list(roles)
@@ -270,9 +283,9 @@ def judge_costs(
                 plays=Count("trajectory", distinct=True),
             )
         )
-        found[which] = {
+        costs[which] = {
             JudgeSeat(name, version, seat): total / plays
             for name, version, seat, total, stated, calls, plays in rows
             if stated == calls and plays
         }
-    return found
+    return costs

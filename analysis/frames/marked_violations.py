@@ -49,7 +49,7 @@ def asked_items(study: Study, selection: Selection) -> list[AskedItem]:
     )
     rows = rows.annotate(meant=meant_annotators())
     questions = mark_questions(load_questionnaire(study.questionnaire))
-    found = []
+    chosen = []
     for trajectory, task, run, asked, subjects, meant in rows.values_list(
         "trajectory", "task", "trajectory__run", "asked", "subjects", "meant"
     ):
@@ -58,7 +58,7 @@ def asked_items(study: Study, selection: Selection) -> list[AskedItem]:
             kind: tuple(key for key in subjects.get(kind, ()) if key in keys)
             for kind in ("world", "user")
         }
-        found.append(
+        chosen.append(
             AskedItem(
                 trajectory=trajectory,
                 task=task,
@@ -69,7 +69,7 @@ def asked_items(study: Study, selection: Selection) -> list[AskedItem]:
                 meant=meant,
             )
         )
-    return found
+    return chosen
 
 
 def mark_frame(study: Study, items: Sequence[AskedItem]) -> "DataFrame":
@@ -114,11 +114,11 @@ def sets_by_turn(
     None where somebody left one of the questions open: nothing says what they would have marked.
     """
     asked = {item.trajectory: len(item.asked) for item in items}
-    found: dict[tuple[int, TurnKey], list[Collection[str]]] = {}
+    sets_of: dict[tuple[int, TurnKey], list[Collection[str]]] = {}
     names = ("annotator", "trajectory", "turn", "marked")
     rows = zip(*(frame[name].tolist() for name in names), strict=True)
     for person, trajectory, turn, marked in rows:
-        found.setdefault((person, (trajectory, turn)), []).append(marked)
+        sets_of.setdefault((person, (trajectory, turn)), []).append(marked)
     return [
         (
             person,
@@ -127,7 +127,7 @@ def sets_by_turn(
             if len(sets) == asked[turn[0]]
             else None,
         )
-        for (person, turn), sets in found.items()
+        for (person, turn), sets in sets_of.items()
     ]
 
 

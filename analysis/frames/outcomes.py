@@ -50,11 +50,11 @@ def counted(runs: Mapping[int, ChosenRun], of: str = "run", task: str = "task") 
     keys: dict[frozenset[int], list[int]] = {}
     for key, run in runs.items():
         keys.setdefault(run.left_out, []).append(key)
-    found = Q(pk__in=[]) if not keys else Q()
+    condition = Q(pk__in=[]) if not keys else Q()
     for left_out, some in keys.items():
         rows = Q(**{f"{of}__in": some})
-        found |= rows & ~Q(**{f"{task}__in": sorted(left_out)}) if left_out else rows
-    return found
+        condition |= rows & ~Q(**{f"{task}__in": sorted(left_out)}) if left_out else rows
+    return condition
 
 
 def by_id(runs: Iterable[ChosenRun]) -> dict[int, ChosenRun]:
@@ -187,7 +187,7 @@ def played(
     cells = {pk: (dataset, level) for pk, dataset, level in
              about.values_list("pk", "dataset", "level")}  # fmt: skip
     out = unusable_tasks({dataset for dataset, _ in cells.values()})
-    found = [
+    columns = [
         ReplicateColumns(values={name: [] for name in metrics}, why={name: {} for name in metrics})
         for _ in range(number)
     ]
@@ -195,23 +195,23 @@ def played(
     for run, task, status, values, undefined, role_changes in rows.values_list(
         "run", "task", "status", "metrics", "undefined", "role_changes"
     ).iterator(chunk_size=2000):
-        one = found[groups[run]]
+        column = columns[groups[run]]
         if task in out.get(cells[run], ()):
-            one.unusable += 1
+            column.unusable += 1
             continue
         if status != DONE:
             reason = UNFINISHED[status]
-            one.open[reason] = one.open.get(reason, 0) + 1
+            column.open[reason] = column.open.get(reason, 0) + 1
             continue
-        one.runs.append(run)
-        one.tasks.append(task)
+        column.runs.append(run)
+        column.tasks.append(task)
         for name in metrics:
             value = None if role_changes else values.get(name)
-            one.values[name].append(value)
+            column.values[name].append(value)
             if value is None:
                 why = MIXED if role_changes else undefined.get(name, NOT_RECORDED)
-                one.why[name][why] = one.why[name].get(why, 0) + 1
-    return found
+                column.why[name][why] = column.why[name].get(why, 0) + 1
+    return columns
 
 
 def group_values(
@@ -231,8 +231,8 @@ def group_values(
     rows = Trajectory.objects.filter(counted(by_id(runs)), status=Trajectory.Status.DONE).order_by(
         "pk"
     )
-    found = {}
+    by_trajectory = {}
     for pk, *values in rows.values_list("pk", *keys):
         if all(value is not None for value in values):
-            found[pk] = tuple(map(str, values))
-    return found
+            by_trajectory[pk] = tuple(map(str, values))
+    return by_trajectory

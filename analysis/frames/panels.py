@@ -26,10 +26,10 @@ def seat_names(runs: Sequence[ChosenRun]) -> dict[str, str]:
     """Return the judge of each seat, or all of its judges where runs differ."""
     judgings = [run.judging for run in runs if run.judging is not None]
     rows = JudgeScore.objects.filter(judging__in=judgings).order_by()
-    found = set(rows.values_list("judge__name", "judge__version", "seat").distinct())
-    called = judge_names(found)
+    judges = set(rows.values_list("judge__name", "judge__version", "seat").distinct())
+    called = judge_names(judges)
     seats: dict[str, list[str]] = {}
-    for judge in sorted(found):
+    for judge in sorted(judges):
         seats.setdefault(judge[2], []).append(called[judge])
     return {seat: " / ".join(names) for seat, names in seats.items()}
 

@@ -168,7 +168,7 @@ def unscored(
 ) -> dict[str, Unscored]:
     """Return the scores that were asked for and not given, by dimension, with the reasons."""
     rows = _scores(runs, dimensions, final=final)
-    found: dict[str, Unscored] = {}
+    by_dimension: dict[str, Unscored] = {}
     asked: Counter[str] = Counter()
     given: Counter[str] = Counter()
     # In the order of the index, as above.
@@ -178,15 +178,15 @@ def unscored(
         asked[dimension] += count
         given[dimension] += there
     if asked == given:
-        return found
+        return by_dimension
     missing = rows.filter(value__isnull=True).values_list("dimension", "reason")
     reasons: dict[str, dict[str, int]] = {}
     for dimension, reason, count in missing.annotate(n=Count("pk")):
         reasons.setdefault(dimension, {})[reason or "no reason given"] = count
     for dimension in (key for key in dimensions if key in reasons):
         ordered = dict(sorted(reasons[dimension].items(), key=lambda item: (-item[1], item[0])))
-        found[dimension] = Unscored(sum(ordered.values()), asked[dimension], ordered)
-    return found
+        by_dimension[dimension] = Unscored(sum(ordered.values()), asked[dimension], ordered)
+    return by_dimension
 
 
 def single_scores(

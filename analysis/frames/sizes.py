@@ -24,13 +24,13 @@ def pool_sizes(runs: Sequence[ChosenRun]) -> dict[int, float]:
         played[run].append(task)
     wanted = Task.objects.filter(pk__in=set().union(*played.values()))
     tasks = {task.pk: task for task in wanted.select_related("dataset")}
-    found = {}
+    means = {}
     for run, policy in policies.items():
         sizes = [_pool_size(tasks[task], policy) for task in played[run]]
         known = [size for size in sizes if size is not None]
         if known:
-            found[run] = sum(known) / len(known)
-    return found
+            means[run] = sum(known) / len(known)
+    return means
 
 
 def policy_of(run: ChosenRun) -> str:
@@ -63,9 +63,9 @@ def profile_sizes(dataset: Dataset, closed_tasks: frozenset[int]) -> tuple[list[
         .values_list("profile__level", "kind", "profile")
         .annotate(n=Count("pk"))
     )
-    found: Sizes = {}
+    by_level_and_kind: Sizes = {}
     for level, kind, _, count in rows:
-        found.setdefault((level, kind), []).append(count)
-    for (level, _), sizes in found.items():
+        by_level_and_kind.setdefault((level, kind), []).append(count)
+    for (level, _), sizes in by_level_and_kind.items():
         sizes += [0] * (totals[level] - len(sizes))
-    return levels, found
+    return levels, by_level_and_kind

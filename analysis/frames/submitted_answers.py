@@ -112,9 +112,9 @@ class SubmittedAnswers:
         # Where nobody answered there is no column; the last one has nothing in it.
         columns = [self.columns.get(name, -1) for name in names]
         numbers = self.numbers[np.ix_([submission.row for submission in submissions], columns)]
-        found = numbers.astype(object)
-        found[np.isnan(numbers)] = None
-        rows: list[list[float | None]] = found.tolist()
+        values = numbers.astype(object)
+        values[np.isnan(numbers)] = None
+        rows: list[list[float | None]] = values.tolist()
         return rows
 
 
@@ -152,7 +152,7 @@ def _items(study: Study, questionnaire: Questionnaire) -> dict[int, JudgedItem]:
     gold = dict(items.filter(use=Item.Use.GOLD).values_list("pk", "expected"))
     # Most items of a study are asked the same: what one text says is read once.
     shapes: dict[tuple[str, str], tuple[int, tuple[Slot, ...]]] = {}
-    found = {}
+    judged = {}
     texts = (Cast("asked", TextField()), Cast("subjects", TextField()))
     for pk, trajectory, task, *shape in items.order_by("rank").values_list(
         "pk", "trajectory", "task", *texts
@@ -161,8 +161,8 @@ def _items(study: Study, questionnaire: Questionnaire) -> dict[int, JudgedItem]:
         if (asked, subjects) not in shapes:
             slots = questionnaire.slots(json.loads(asked), json.loads(subjects))
             shapes[asked, subjects] = len(shapes), tuple(slots)
-        found[pk] = JudgedItem(pk, trajectory, task, *shapes[asked, subjects], gold.get(pk, {}))
-    return found
+        judged[pk] = JudgedItem(pk, trajectory, task, *shapes[asked, subjects], gold.get(pk, {}))
+    return judged
 
 
 def _numbers(study: Study, row_of: Mapping[int, int]) -> tuple[dict[str, int], "Floats"]:
@@ -190,13 +190,13 @@ def _marks(study: Study, row_of: Mapping[int, int]) -> dict[tuple[int, str], fro
         "assignment", "question", "subject", Cast("chosen", TextField())
     )  # fmt: skip
     sets: dict[str, frozenset[str]] = {}
-    found = {}
+    marks = {}
     for submission, question, subject, text in rows.iterator():
         if submission in row_of:
             if text not in sets:
                 sets[text] = frozenset(json.loads(text))
-            found[row_of[submission], _name(question, subject)] = sets[text]
-    return found
+            marks[row_of[submission], _name(question, subject)] = sets[text]
+    return marks
 
 
 def _answers(study: Study) -> Any:

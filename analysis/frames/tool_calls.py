@@ -62,12 +62,12 @@ def progress_frame(runs: Sequence[ChosenRun], use: ToolUse) -> "DataFrame":
     tasks = Task.objects.filter(pk__in={task for _, _, task, _ in done}).select_related("dataset")
     parts = {task.pk: use.parts(core_task(task, None)) for task in tasks}
     longest = max((steps for *_, steps in done), default=0)
-    found: list[tuple[str, str, int, int, float | None]] = []
+    shares: list[tuple[str, str, int, int, float | None]] = []
     for pk, run, task, steps in done:
         taken = coverage_by_step(parts[task], finds.get(pk, ()), steps)
         for series, values in ((RUNNING, taken), (KEPT, kept_to(taken, longest))):
-            found += [
+            shares += [
                 (labels[run], series, pk, step, value) for step, value in enumerate(values, 1)
             ]
-    frame = pd.DataFrame(found, columns=["label", "series", "trajectory", "step", "value"])
+    frame = pd.DataFrame(shares, columns=["label", "series", "trajectory", "step", "value"])
     return frame.astype({"value": "float64"})

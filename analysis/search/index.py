@@ -162,14 +162,14 @@ def trajectories_with(terms: Sequence[SearchTerm]) -> list[list[str]]:
         f"SELECT {joined.format('id')} FROM benchmarks_trajectory "
         f"WHERE task_id IN (SELECT {row} FROM {TASKS} WHERE {match})"
     )
-    one = f"({in_turns.format(table=TURNS)}), ({in_tasks.format(table=TASKS)})"
+    lookup = f"({in_turns.format(table=TURNS)}), ({in_tasks.format(table=TASKS)})"
     asked = [query_text(term) for term in terms]
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT {', '.join([one] * len(terms))}", [text for text in asked for _ in range(2)]
+            f"SELECT {', '.join([lookup] * len(terms))}", [text for text in asked for _ in range(2)]
         )
-        found = cursor.fetchone()
-    return [[text for text in found[i : i + 2] if text] for i in range(0, len(found), 2)]
+        texts = cursor.fetchone()
+    return [[text for text in texts[i : i + 2] if text] for i in range(0, len(texts), 2)]
 
 
 def rows_with(terms: Sequence[SearchTerm], trajectories: Sequence[int]) -> list[tuple[int, int]]:
@@ -203,12 +203,14 @@ def tasks_with(terms: Sequence[SearchTerm], tasks: Sequence[int]) -> list[tuple[
         return []
     _, row, match = _READ[connection.vendor]
     marks = ", ".join(["%s"] * len(tasks))
-    one = f"SELECT %s, {row} FROM {TASKS} WHERE {match.format(table=TASKS)} AND {row} IN ({marks})"
+    lookup = (
+        f"SELECT %s, {row} FROM {TASKS} WHERE {match.format(table=TASKS)} AND {row} IN ({marks})"
+    )
     values: list[int | str] = []
     for number, term in enumerate(terms):
         values += [number, query_text(term), *tasks]
     with connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join([one] * len(terms)), values)
+        cursor.execute(" UNION ALL ".join([lookup] * len(terms)), values)
         return [(int(number), task) for number, task in cursor.fetchall()]
 
 

@@ -32,11 +32,11 @@ def find_trajectories(*, words: str) -> Codes:
     if not query.terms:
         return _nothing()
     key = _key(query)
-    found: Codes | None = caches["reports"].get(key)
-    if found is None:
-        found = _find(query)
-        caches["reports"].set(key, found, KEEP_SECONDS)
-    return found
+    ids: Codes | None = caches["reports"].get(key)
+    if ids is None:
+        ids = _find(query)
+        caches["reports"].set(key, ids, KEEP_SECONDS)
+    return ids
 
 
 def _find(query: SearchQuery) -> Codes:
@@ -44,14 +44,14 @@ def _find(query: SearchQuery) -> Codes:
     wanted, without = sets[: len(query.wanted)], sets[len(query.wanted) :]
     if wanted:
         # the rarest first: what is left only shrinks
-        found, *others = sorted(wanted, key=len)
+        ids, *others = sorted(wanted, key=len)
     else:
-        found, others = _indexed(), []
+        ids, others = _indexed(), []
     for other in others:
-        found = found[_among(found, other)]
+        ids = ids[_among(ids, other)]
     for other in without:
-        found = found[~_among(found, other)]
-    return found
+        ids = ids[~_among(ids, other)]
+    return ids
 
 
 def _key(query: SearchQuery) -> str:
@@ -89,8 +89,8 @@ def _distinct(numbers: Codes) -> Codes:
     """
     if np.any(numbers[1:] < numbers[:-1]):
         numbers = np.sort(numbers, kind="stable")
-    found: Codes = numbers[np.r_[True, numbers[1:] != numbers[:-1]]]
-    return found
+    distinct: Codes = numbers[np.r_[True, numbers[1:] != numbers[:-1]]]
+    return distinct
 
 
 def _among(some: Codes, others: Codes) -> npt.NDArray[np.bool_]:
@@ -99,8 +99,8 @@ def _among(some: Codes, others: Codes) -> npt.NDArray[np.bool_]:
         return np.zeros(some.size, dtype=bool)
     place = np.searchsorted(others, some)
     place[place == others.size] = 0
-    found: npt.NDArray[np.bool_] = others[place] == some
-    return found
+    present: npt.NDArray[np.bool_] = others[place] == some
+    return present
 
 
 def _indexed() -> Codes:

@@ -36,7 +36,7 @@ def words_of(text: str) -> list[str]:
     """Return the words of a text in their order."""
     if text.isascii():
         return [word[:LONGEST] for word in _PLAIN.findall(text.lower())]
-    return [found.word for found in spans_of(unicodedata.normalize("NFC", text))]
+    return [span.word for span in spans_of(unicodedata.normalize("NFC", text))]
 
 
 def spans_of(text: str) -> Iterator[SearchToken]:

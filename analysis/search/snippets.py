@@ -56,15 +56,15 @@ def snippets(*, words: str, trajectory_ids: Sequence[int]) -> Mapping[int, Snipp
     for term, row in rows_with(wanted, ids):
         trajectory, turn = turn_of(row)
         terms[trajectory][turn].add(term)
-    found = {}
+    by_trajectory = {}
     best = {
         pk: min(turns, key=lambda turn: (-len(turns[turn]), turn)) for pk, turns in terms.items()
     }
     for pk, turn, text, feedback, calls in _texts(best):
         place, parts = _best_of({PLAN: text, FEEDBACK: feedback, CALLS: calls}, wanted)
-        found[pk] = Snippet(turn, place, parts, len(terms[pk]))
-    rest = [pk for pk in ids if pk not in found]
-    return found | (_from_tasks(rest, wanted) if rest else {})
+        by_trajectory[pk] = Snippet(turn, place, parts, len(terms[pk]))
+    rest = [pk for pk in ids if pk not in by_trajectory]
+    return by_trajectory | (_from_tasks(rest, wanted) if rest else {})
 
 
 def _texts(turns: Mapping[int, int]) -> Sequence[tuple[int, int, str, str, str]]:
@@ -131,7 +131,7 @@ def _marks(text: str, wanted: Sequence[SearchTerm]) -> list[tuple[int, int, int]
     """Return (start, end, number of the term) of what was found, in the order of the text, without
     overlaps; of very many the first.
     """
-    found: list[tuple[int, int, int]] = []
+    marks: list[tuple[int, int, int]] = []
     longest = max(len(term.words) for term in wanted)
     last: list[SearchToken] = []
     for span in spans_of(text):
@@ -140,11 +140,11 @@ def _marks(text: str, wanted: Sequence[SearchTerm]) -> list[tuple[int, int, int]
             size = len(term.words)
             if len(last) >= size and _fits(term, [s.word for s in last[-size:]]):
                 start = last[-size].start
-                if not found or start >= found[-1][1]:
-                    found.append((start, span.end, number))
-        if len(found) >= 200:
+                if not marks or start >= marks[-1][1]:
+                    marks.append((start, span.end, number))
+        if len(marks) >= 200:
             break
-    return found
+    return marks
 
 
 def _fits(term: SearchTerm, words: Sequence[str]) -> bool:

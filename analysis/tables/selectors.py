@@ -78,8 +78,8 @@ def ask_for(table: RatingTable, part: int, person: User) -> DeferredReport:
 
 
 def _titles(overview: Report | None) -> tuple[str, ...]:
-    found = overview.table("overview") if overview is not None else None
-    return tuple(row[0].text for row in found.rows) if found is not None else ()
+    summary = overview.table("overview") if overview is not None else None
+    return tuple(row[0].text for row in summary.rows) if summary is not None else ()
 
 
 def _wanted(table: RatingTable, part: int) -> ReportRequest:
@@ -114,12 +114,12 @@ def _write(table: RatingTable) -> Report:
     read = read_table(table)
     report = tidy_report(read, settings_of(table))
     url = reverse("analysis:rating_table", args=[table.pk])
-    urls, found = [], {}
+    urls, reports = [], {}
     for number, section in enumerate(read.sections, 1):
         urls.append(f"{url}?section={number}")
         known = section.tasks is not None
-        found[_key(table, number)] = pages.section_page(report, number - 1, has_tasks=known)
+        reports[_key(table, number)] = pages.section_page(report, number - 1, has_tasks=known)
     has_tasks = all(section.tasks is not None for section in read.sections)
     overview: Report = pages.overview_page(report, urls, has_tasks=has_tasks)
-    caches["kept"].set_many({**found, _key(table, OVERVIEW): overview}, KEEP_SECONDS)
+    caches["kept"].set_many({**reports, _key(table, OVERVIEW): overview}, KEEP_SECONDS)
     return overview

@@ -215,9 +215,9 @@ def _new(request: HttpRequest) -> HttpResponse:
         return _form(request, form, status=422, refused=error)
     if not created:
         messages.info(request, "You have this file with these settings already; this is it.")
-    found = shown(table, None)
-    if found.deferred.unasked:
-        ask_for(table, found.part, who)
+    page = shown(table, None)
+    if page.deferred.unasked:
+        ask_for(table, page.part, who)
     return HttpResponseRedirect(reverse("analysis:rating_table", args=[table.pk]))
 
 
@@ -245,15 +245,15 @@ def table_example(request: HttpRequest) -> HttpResponseBase:
 @signed_in
 def rating_table(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show the agreement pages of a table: one section, or all side by side."""
-    table, found = _open(request, table_id)
+    table, page = _open(request, table_id)
     context = {
         "table_row": table,
         "settings": settings_of(table),
         "places": all_places(OWN),
         "may_change": may_change(table, person(request)),
-        "form": SectionForm(found.sections, found.part) if len(found.sections) > 1 else None,
+        "form": SectionForm(page.sections, page.part) if len(page.sections) > 1 else None,
         "plain_url": reverse("analysis:rating_table", args=[table.pk]),
-        **_context(table, found),
+        **_context(table, page),
     }
     return render(request, "analysis/tables/table.html", context)
 
@@ -262,47 +262,47 @@ def rating_table(request: HttpRequest, table_id: int) -> HttpResponseBase:
 @signed_in
 def rating_table_later(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show the deferred report: POST starts it, GET returns its progress."""
-    table, found = _open(request, table_id)
-    page_url = _url("rating_table", table, found)
+    table, page = _open(request, table_id)
+    page_url = _url("rating_table", table, page)
     if request.method == "POST":
-        found = TablePage(ask_for(table, found.part, person(request)), found.part, found.sections)
-    elif found.deferred.moving and "waiting" in request.GET:
+        page = TablePage(ask_for(table, page.part, person(request)), page.part, page.sections)
+    elif page.deferred.moving and "waiting" in request.GET:
         return HttpResponse(status=204)
     if not wants_fragment(request):
         return redirect(page_url)
-    if found.deferred.report is not None:
+    if page.deferred.report is not None:
         # With the report come the sections to choose from, so the page is loaded anew.
         return HttpResponse(headers={"HX-Refresh": "true"})
-    return render(request, "analysis/_deferred.html", _context(table, found))
+    return render(request, "analysis/_deferred.html", _context(table, page))
 
 
 @require_safe
 @signed_in
 def rating_table_figure(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
     """Show a figure as JSON."""
-    _, found = _open(request, table_id)
-    report = _ready_report(found)
-    return answer_figure(request, found.deferred.wanted.key, part, lambda: report)
+    _, page = _open(request, table_id)
+    report = _ready_report(page)
+    return answer_figure(request, page.deferred.wanted.key, part, lambda: report)
 
 
 @require_safe
 @signed_in
 def rating_table_csv(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
     """Show a table of the report as CSV."""
-    table, found = _open(request, table_id)
-    title = found.sections[found.part - 1] if found.part else ""
-    return answer_table(_ready_report(found), part, [table.name, part, title])
+    table, page = _open(request, table_id)
+    title = page.sections[page.part - 1] if page.part else ""
+    return answer_table(_ready_report(page), part, [table.name, part, title])
 
 
 @require_safe
 @signed_in
 def rating_table_latex(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
     """Show a table of the report as LaTeX."""
-    table, found = _open(request, table_id)
-    title = found.sections[found.part - 1] if found.part else ""
-    url = request.build_absolute_uri(_url("rating_table", table, found))
+    table, page = _open(request, table_id)
+    title = page.sections[page.part - 1] if page.part else ""
+    url = request.build_absolute_uri(_url("rating_table", table, page))
     subject = " · ".join(word for word in (table.name, title) if word)
-    report = _ready_report(found)
+    report = _ready_report(page)
     choice = read_choice(request.GET)
     source = TableSource("table", subject, about_file(url), report.banners, choice)
     return answer_latex(report, part, [table.name, part, title], source)
@@ -315,9 +315,9 @@ def rating_table_pdf(
     request: HttpRequest, table_id: int, part: str
 ) -> DeferredFile | HttpResponseBase:
     """Show a figure as PDF."""
-    table, found = _open(request, table_id)
-    spec = _ready_report(found).figure(part)
-    key = f"{found.deferred.wanted.key}:{part}"
+    table, page = _open(request, table_id)
+    spec = _ready_report(page).figure(part)
+    key = f"{page.deferred.wanted.key}:{part}"
     return pdf_file(request, lambda: spec, key, [table.name, part])
 
 
@@ -374,35 +374,35 @@ def _own(request: HttpRequest, table_id: int) -> RatingTable:
     return table
 
 
-def _ready_report(found: TablePage) -> Report:
-    if found.deferred.report is None:
+def _ready_report(page: TablePage) -> Report:
+    if page.deferred.report is None:
         raise Http404("This is not computed yet.")
-    return found.deferred.report
+    return page.deferred.report
 
 
-def _url(name: str, table: RatingTable, found: TablePage, **more: str) -> str:
+def _url(name: str, table: RatingTable, page: TablePage, **more: str) -> str:
     url = reverse(f"analysis:{name}", kwargs={"table_id": table.pk, **more})
-    return with_query(url, {"section": found.part} if found.part else "")
+    return with_query(url, {"section": page.part} if page.part else "")
 
 
-def _context(table: RatingTable, found: TablePage) -> dict[str, object]:
+def _context(table: RatingTable, page: TablePage) -> dict[str, object]:
     """Return the context of the fragment: the report or its progress."""
-    report = found.deferred.report
+    report = page.deferred.report
     context: dict[str, object] = {
-        "deferred": found.deferred,
-        "deferred_url": _url("rating_table_later", table, found),
+        "deferred": page.deferred,
+        "deferred_url": _url("rating_table_later", table, page),
         "deferred_settled": True,
     }
     if report is not None:
         context |= {
             "report": report,
-            "key": found.deferred.wanted.key,
+            "key": page.deferred.wanted.key,
             "empty_url": report.empty.action_url if report.empty else "",
             "figures": [
-                (f, _url("rating_table_figure", table, found, part=f.name)) for f in report.figures
+                (f, _url("rating_table_figure", table, page, part=f.name)) for f in report.figures
             ],
             "tables": [
-                (t, _url("rating_table_csv", table, found, part=t.name)) for t in report.tables
+                (t, _url("rating_table_csv", table, page, part=t.name)) for t in report.tables
             ],
         }
     return context

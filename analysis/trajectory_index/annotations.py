@@ -201,9 +201,9 @@ def annotation_columns(index: TrajectoryIndex, user: User | None) -> AnnotationC
     studies = [read_study_annotations(version) for version in versions]
 
     def among(ids: Sequence[tuple[int, ...]]) -> Any:
-        found = np.zeros(len(columns), dtype=bool)
-        found[_rows_of(columns, [pk for part in ids for pk in part])[0]] = True
-        return found
+        mask = np.zeros(len(columns), dtype=bool)
+        mask[_rows_of(columns, [pk for part in ids for pk in part])[0]] = True
+        return mask
 
     pairs = np.array(labels_on(labels_version()), dtype=np.int64).reshape(-1, 2)
     names = FailureLabel.objects.filter(pk__in=np.unique(pairs[:, 1]).tolist()).order_by("title")
@@ -248,9 +248,9 @@ _last: list[tuple[Any, Any, Any]] = []
 
 def _gaps(index: TrajectoryIndex, versions: Any, studies: Sequence[StudyAnnotations]) -> Any:
     columns = index.columns
-    for known, of, found in list(_last):
+    for known, of, differences in list(_last):
         if known is columns and of == versions:
-            return found
-    found = gaps(studies, columns.id, columns.turns, columns.dimension, columns.dimensions)
-    _last[:] = [(columns, versions, found), *_last[:3]]
-    return found
+            return differences
+    differences = gaps(studies, columns.id, columns.turns, columns.dimension, columns.dimensions)
+    _last[:] = [(columns, versions, differences), *_last[:3]]
+    return differences

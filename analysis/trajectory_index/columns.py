@@ -134,17 +134,17 @@ def join(parts: Sequence[IndexColumns]) -> IndexColumns:
     maps: dict[str, list[Array]] = {name: [] for name in NAMES}
     for part in parts:
         for name, known in names.items():
-            places = [known.setdefault(one, len(known)) for one in getattr(part, name)]
+            places = [known.setdefault(value, len(known)) for value in getattr(part, name)]
             maps[name].append(np.array([*places, NONE], dtype=np.int64))  # -1 stays -1
-    found: dict[str, Any] = {
+    joined: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in SIMPLE
     }
     for name, code in (("ends", "end"), ("failures", "failure")):
-        found[code] = np.concatenate(
+        joined[code] = np.concatenate(
             [to[getattr(part, code)] for part, to in zip(parts, maps[name], strict=True)]
         )
-    order = np.argsort(found["id"], kind="stable")
-    found = {name: column[order] for name, column in found.items()}
+    order = np.argsort(joined["id"], kind="stable")
+    joined = {name: column[order] for name, column in joined.items()}
     place_of = np.empty(len(order), dtype=np.int64)
     place_of[order] = np.arange(len(order))
     size = len(order), len(names["dimensions"])
@@ -160,9 +160,9 @@ def join(parts: Sequence[IndexColumns]) -> IndexColumns:
         hit = place_of[rows][part.broken[:, 0]]
         broken.append(np.column_stack([hit, constraints[part.broken[:, 1]]]))
         before += len(part)
-    found["dimension"], found["passes"] = dimension[order], passes[order]
-    found["broken"] = np.concatenate(broken)
-    return IndexColumns(**found | {name: tuple(known) for name, known in names.items()})
+    joined["dimension"], joined["passes"] = dimension[order], passes[order]
+    joined["broken"] = np.concatenate(broken)
+    return IndexColumns(**joined | {name: tuple(known) for name, known in names.items()})
 
 
 def keep(columns: IndexColumns, there: Array) -> IndexColumns:

@@ -74,9 +74,9 @@ class IndexFacet:
         wanted = np.array([value in values for value, _ in self.offers] + [False])
         if self.pairs is None:
             return wanted[self.codes]
-        found = np.zeros(len(self.codes), dtype=bool)
-        found[self.pairs[0][wanted[self.pairs[1]]]] = True
-        return found
+        mask = np.zeros(len(self.codes), dtype=bool)
+        mask[self.pairs[0][wanted[self.pairs[1]]]] = True
+        return mask
 
     def only(self, kept: Any) -> "IndexFacet":
         """Return the facet with these choices alone."""
@@ -117,8 +117,8 @@ class FacetBins:
     offers: tuple[tuple[str, str], ...]
 
     def codes(self, values: Any) -> Any:
-        found = np.searchsorted(self.edges, values, side="right")
-        return np.where(np.isnan(values), NONE, found).astype(np.int8)
+        bins = np.searchsorted(self.edges, values, side="right")
+        return np.where(np.isnan(values), NONE, bins).astype(np.int8)
 
 
 SCORES = FacetBins((2, 3, 3.5, 4, 4.5), (
@@ -296,14 +296,14 @@ def _headline_of(system: str) -> str:
 
 def headline_measures(systems: Iterable[str]) -> dict[str, Measure]:
     """Return what these systems rank agents by, by metric."""
-    found = {_headline_of(system): find_system(system).labels for system in systems}
-    return {name: labels.measures[name] for name, labels in found.items() if name}
+    by_headline = {_headline_of(system): find_system(system).labels for system in systems}
+    return {name: labels.measures[name] for name, labels in by_headline.items() if name}
 
 
 def verdict_title(name: str, systems: Iterable[str]) -> str:
     """Return what these systems call a verdict: one title, or several beside each other."""
     verdicts = (find_system(system).labels.verdicts for system in systems)
-    return " / ".join(dict.fromkeys(one[name] for one in verdicts if name in one))
+    return " / ".join(dict.fromkeys(titles[name] for titles in verdicts if name in titles))
 
 
 def _reward_facet(index: TrajectoryIndex) -> IndexFacet:
@@ -347,9 +347,9 @@ def _violation_facet(columns: IndexColumns, keys: Sequence[str]) -> IndexFacet:
         wanted = np.array([name in constraint for constraint in columns.constraints], dtype=bool)
         there = np.zeros(len(columns), dtype=bool)
         there[columns.broken[wanted[columns.broken[:, 1]], 0]] = True
-        found = np.flatnonzero(there)
-        rows.append(found)
-        codes.append(np.full(len(found), number))
+        positions = np.flatnonzero(there)
+        rows.append(positions)
+        codes.append(np.full(len(positions), number))
     pairs = tuple(np.concatenate([np.zeros(0, dtype=np.int64), *facet]) for facet in (rows, codes))
     offers = (*((kind, f"{plain(kind)} constraint") for kind in kinds),
               *((key, f"Constraint {key}") for key in named))  # fmt: skip

@@ -134,11 +134,11 @@ class Listing:
         columns = index.columns
         self.visible = _visible(index, seen)
         self._bases: dict[str, Any] = {}
-        found = all_facets(
+        facets = all_facets(
             index, annotations, params.getlist("violated"), _systems(params, index, seen)
         )
         self.index_facets = [
-            self._among_visible(facet) if facet.named else facet for facet in found
+            self._among_visible(facet) if facet.named else facet for facet in facets
         ]
         self.query: IndexQuery = read_query(params, index, self.index_facets, self.visible)
         wanted = params.get("order", "")
@@ -310,8 +310,8 @@ class Listing:
             start, size = max(0, end - size), min(size, end)
         elif rank is not None:
             start = int(np.searchsorted(ranks[places], rank, side="right"))
-        found = self.index.columns.id[places[start : start + size]]
-        return ListPage(tuple(found.tolist()), start, start > 0, start + len(found) < len(places))
+        shown = self.index.columns.id[places[start : start + size]]
+        return ListPage(tuple(shown.tolist()), start, start > 0, start + len(shown) < len(places))
 
     def neighbours(self, pk: int) -> ListNeighbours:
         """Return the neighbours of a trajectory in the list, whether or not it is listed itself."""

@@ -129,8 +129,8 @@ def ids_with_words(words: str, columns: IndexColumns) -> Any:
     Turns are found through the word index: whole words, as far as they are indexed. Names and
     prompts of tasks are searched as plain text.
     """
-    found = Task.objects.filter(Q(external_id__icontains=words) | Q(prompt__icontains=words))
-    tasks = np.array(list(found.order_by().values_list("pk", flat=True)), dtype=np.int64)
+    matching = Task.objects.filter(Q(external_id__icontains=words) | Q(prompt__icontains=words))
+    tasks = np.array(list(matching.order_by().values_list("pk", flat=True)), dtype=np.int64)
     return np.union1d(columns.id[np.isin(columns.task, tasks)], find_trajectories(words=words))
 
 

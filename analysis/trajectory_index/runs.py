@@ -86,17 +86,17 @@ def run_rows() -> list[IndexedRunRow]:
     rows = Trajectory.objects.order_by().values_list("run", "status").annotate(n=Count("pk"))
     for run, status, number in rows:
         counts.setdefault(run, {})[status] = number
-    found = [
+    records = [
         row
         for row in EVERYTHING.of(Run.objects.filter(COUNTED)).order_by("pk").values_list(*_FIELDS)
         if row[0] in counts
     ]
     left_out = unusable_tasks()
-    _learn_markers([(row[0], row[1], row[2]) for row in found])
+    _learn_markers([(row[0], row[1], row[2]) for row in records])
     return [
         IndexedRunRow(
             pk,
-            _version(made, data, judging, counts[pk]),
+            _version(created, data, judging, counts[pk]),
             sum(counts[pk].values()),
             status in UNDER_WAY,
             system,
@@ -107,22 +107,24 @@ def run_rows() -> list[IndexedRunRow]:
             level,
             condition,
             experiment,
-            DEMO if is_demo else _markers[pk, made, data],
+            DEMO if is_demo else _markers[pk, created, data],
             left_out.get((dataset, level), frozenset()),
         )
         for (
-            pk, made, data, judging, status, system, dataset, name, number, agent, title, level,
+            pk, created, data, judging, status, system, dataset, name, number, agent, title, level,
             condition, experiment, is_demo,
-        ) in found
+        ) in records
     ]  # fmt: skip
 
 
 def _version(
-    made: datetime, data: int, judging: int | None, states: Mapping[str, int]
+    created: datetime, data: int, judging: int | None, states: Mapping[str, int]
 ) -> RunVersion:
     # Before a restore another run may have had this number.
     return RunVersion(
-        _digest(FORMAT, made.isoformat()), _digest(data, judging), _digest(*sorted(states.items()))
+        _digest(FORMAT, created.isoformat()),
+        _digest(data, judging),
+        _digest(*sorted(states.items())),
     )
 
 
@@ -134,13 +136,13 @@ def _digest(*parts: Any) -> str:
 def _learn_markers(keys: list[tuple[int, datetime, int]]) -> None:
     new = {key[0]: key for key in keys if key not in _markers}
     rows = Run.objects.filter(pk__in=list(new)).order_by()
-    for pk, roles, made in rows.values_list("pk", "roles", "dataset__made_by__roles"):
+    for pk, roles, constructed_by in rows.values_list("pk", "roles", "dataset__made_by__roles"):
         labels = {
             str(assignment.get("label") or assignment.get("kind"))
             for assignments in (roles or {}).values()
             for assignment in assignments
         }
-        usual = CONSTRUCTED if any(map(_unreal, all_assignments(made or {}))) else REAL
+        usual = CONSTRUCTED if any(map(_unreal, all_assignments(constructed_by or {}))) else REAL
         _markers[new[pk]] = next((marker for marker in MARKERS if marker in labels), usual)
 
 

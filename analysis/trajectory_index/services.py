@@ -84,15 +84,15 @@ def read_missing_columns(job: Job, progress: Progress) -> None:
 
 def batches(runs: Sequence[int], sizes: Mapping[int, int], most: int = TOGETHER) -> list[list[int]]:
     """Split runs, in order, into batches of at most ``most`` trajectories (or one larger run)."""
-    found: list[list[int]] = []
+    parts: list[list[int]] = []
     held = 0
     for run in runs:
-        if not found or held + sizes[run] > most:
-            found.append([])
+        if not parts or held + sizes[run] > most:
+            parts.append([])
             held = 0
-        found[-1].append(run)
+        parts[-1].append(run)
         held += sizes[run]
-    return found
+    return parts
 
 
 def read_each(runs: Sequence[int]) -> dict[int, "IndexColumns"]:

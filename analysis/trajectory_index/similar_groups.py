@@ -34,8 +34,8 @@ def group_value(key: str, number: int) -> str:
 
 def keep_groups(key: str, groups: Sequence[SimilarGroup], seconds: float) -> None:
     """Keep the groups of the report with this key for so many seconds."""
-    found: Mapping[int, SimilarGroup] = {group.number: group for group in groups}
-    caches["kept"].set(f"similar-groups:{key[:16]}", found, seconds)
+    by_number: Mapping[int, SimilarGroup] = {group.number: group for group in groups}
+    caches["kept"].set(f"similar-groups:{key[:16]}", by_number, seconds)
 
 
 def kept_group(value: str) -> SimilarGroup | None:
@@ -43,5 +43,5 @@ def kept_group(value: str) -> SimilarGroup | None:
     named = _VALUE.fullmatch(value)
     if named is None:
         return None
-    found: Mapping[int, SimilarGroup] = caches["kept"].get(f"similar-groups:{named[1]}") or {}
-    return found.get(int(named[2]))
+    by_number: Mapping[int, SimilarGroup] = caches["kept"].get(f"similar-groups:{named[1]}") or {}
+    return by_number.get(int(named[2]))

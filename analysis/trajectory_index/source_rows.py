@@ -59,8 +59,8 @@ def read_columns(runs: Sequence[int], only: Sequence[int] | None = None) -> Inde
             "pk", "settings", "primary_judging", "primary_judging__made_by", "dataset__system"
         )
     }
-    found = _outcomes(rows if only is None else rows.filter(pk__in=only), about)
-    if not len(found["id"]):
+    columns = _outcomes(rows if only is None else rows.filter(pk__in=only), about)
+    if not len(columns["id"]):
         return empty()
 
     def mine(model: Any, key: str) -> QuerySet[Any, Any]:
@@ -69,18 +69,18 @@ def read_columns(runs: Sequence[int], only: Sequence[int] | None = None) -> Inde
         rows: QuerySet[Any, Any] = model.objects.filter(**where).order_by()
         return rows
 
-    place = RowPositions(found["id"])
-    bars = [about[run].bar for run in found["run"].tolist()]
+    place = RowPositions(columns["id"])
+    bars = [about[run].bar for run in columns["run"].tolist()]
     scores = JudgeScore.objects.order_by()
     scores = scores.filter(trajectory__in=only) if only is not None else scores
-    primary = [one.judging for one in about.values()]
-    found |= _scores(scores.filter(judging__in=primary, is_final=True), place, bars)
+    primary = [facts.judging for facts in about.values()]
+    columns |= _scores(scores.filter(judging__in=primary, is_final=True), place, bars)
     judgings = list(Judging.objects.filter(run__in=runs).order_by().values_list("pk", flat=True))
     absent = scores.filter(judging__in=judgings, value=None).values_list("trajectory")
-    found["unscored"] = place.fill(absent.annotate(n=Count("pk")))
-    found |= _violations(mine(Violation, "turn__trajectory"), place)
-    found["tokens"] = _tokens(mine(Exchange, "trajectory"), place, found.pop("stated"))
-    return IndexColumns(**found)
+    columns["unscored"] = place.fill(absent.annotate(n=Count("pk")))
+    columns |= _violations(mine(Violation, "turn__trajectory"), place)
+    columns["tokens"] = _tokens(mine(Exchange, "trajectory"), place, columns.pop("stated"))
+    return IndexColumns(**columns)
 
 
 class RowPositions:
@@ -97,10 +97,10 @@ class RowPositions:
 
     def fill(self, pairs: Iterable[tuple[Any, ...]]) -> Any:
         """Return a whole number for each row from pairs (id, number); 0 without a pair."""
-        found = np.zeros(len(self), dtype=np.int64)
+        filled = np.zeros(len(self), dtype=np.int64)
         table = np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
-        found[self(table[:, 0])] = table[:, 1]
-        return found
+        filled[self(table[:, 0])] = table[:, 1]
+        return filled
 
 
 def _headline(system: str) -> tuple[str, float]:
@@ -112,7 +112,7 @@ def _headline(system: str) -> tuple[str, float]:
 
 def _outcomes(rows: QuerySet[Trajectory], about: Mapping[int, _RunFacts]) -> dict[str, Any]:
     """Return how each ended."""
-    anew = rejudged_metrics(one.carrier for one in about.values())
+    anew = rejudged_metrics(facts.carrier for facts in about.values())
     states = {state: code for code, state in enumerate(STATES)}
     ends, failures = _Coder(), _Coder()
     done = str(Trajectory.Status.DONE)
@@ -260,9 +260,9 @@ def _tokens(rows: QuerySet[Exchange], place: RowPositions, stated: Any) -> Any:
     """Return tokens read and written in all calls of a trajectory; for imports what the file
     states.
     """
-    found = np.where(np.isnan(stated), NONE, stated).astype(np.int64)
+    tokens = np.where(np.isnan(stated), NONE, stated).astype(np.int64)
     sums = rows.values_list("trajectory").annotate(read=Sum("tokens_in"), wrote=Sum("tokens_out"))
     for trajectory, read, wrote in sums:
         if read is not None or wrote is not None:
-            found[place(trajectory)] = (read or 0) + (wrote or 0)
-    return found
+            tokens[place(trajectory)] = (read or 0) + (wrote or 0)
+    return tokens

@@ -133,8 +133,8 @@ def _refresh(stale: Sequence[IndexedRunRow]) -> None:
         taken[row.pk] = row
     for part in batches(list(taken), {pk: row.trajectories for pk, row in taken.items()}):
         began = time.monotonic()
-        found = read_each(part)
-        for pk, columns in found.items():
+        columns_by_run = read_each(part)
+        for pk, columns in columns_by_run.items():
             _known[pk] = RunColumns(taken[pk].version, columns, began, time.monotonic() - began)
     _keep([row for row in (*done, *taken.values()) if not row.under_way and _fresh(row)])
 
@@ -172,12 +172,12 @@ def _read_changes(row: IndexedRunRow, known: RunColumns, most: int) -> int:
 def _states(run: int) -> tuple[Any, Any]:
     """Return the ids of a run's trajectories, ascending, with the state of each."""
     rows = Trajectory.objects.filter(run=run).order_by().values_list("status")
-    found = [
+    by_state = [
         (parse_numbers(text, 2)[:, 0], STATES.index(status))
         for status, text in rows.annotate(text=aggregate_numbers("pk", "pk"))
     ]
-    ids = np.concatenate([ids for ids, _ in found])
-    states = np.concatenate([np.full(len(ids), code) for ids, code in found])
+    ids = np.concatenate([ids for ids, _ in by_state])
+    states = np.concatenate([np.full(len(ids), code) for ids, code in by_state])
     order = np.argsort(ids)
     return ids[order], states[order]
 
