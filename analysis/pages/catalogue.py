@@ -1,13 +1,14 @@
 """The analysis pages: what each asks, which filters it has, and what it is about.
 
-What a page computes and shows is declared in its own folder, `analysis/pages/<key>/page.py`, as
-``CONTENT``. It is imported when a page is first asked for: statistics are slow to import.
+What a page computes and shows stands in its own folder, `analysis/pages/<key>/page.py`, as
+``content``, written with `analysis.kit`; those that are not yet declare it as ``CONTENT``. It is
+imported when a page is first asked for: statistics are slow to import.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.contrib.auth.models import User
 
@@ -116,8 +117,11 @@ class AnalysisPage:
     @property
     def content(self) -> "Content":
         """The content of the page: what it computes and shows."""
-        found: Content = import_module(self.module).CONTENT
-        return found
+        module = import_module(self.module)
+        if hasattr(module, "content"):
+            written = import_module("analysis.kit.page").WrittenPage
+            return cast("Content", written(module.content, getattr(module, "deferred", None)))
+        return cast("Content", module.CONTENT)
 
 
 def _refined(run: Run) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
-from analysis.pages.links import Addresses, Link, Links, OneAddress
+from analysis.kit.links import Addresses, Link, Links, OneAddress
 from analysis.pages.prose import Prose, read_prose
 from analysis.reports import chosen_runs, extremes, figure_specs, run_marks
 from analysis.reports.content import (

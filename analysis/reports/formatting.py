@@ -116,6 +116,11 @@ def listed(items: Sequence[str], *, most: int = 4) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
+def first_up(text: str) -> str:
+    """Return a text with a capital at its beginning; all else stays."""
+    return text[:1].upper() + text[1:]
+
+
 def counted(reasons: Mapping[str, int]) -> str:
     """Return what was left out, by reason: 3 (ended as judge failure), 1 (waits for a person)."""
     return ", ".join(f"{count:,} ({reason})" for reason, count in reasons.items())

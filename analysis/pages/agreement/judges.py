@@ -10,9 +10,9 @@ from analysis.figures.forest import ForestRows, forest
 from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.frames.ratings import rating_frame
+from analysis.kit.links import Link
 from analysis.pages.declaration import DeferredPart, FigureOf, TableMade, UrlOf
 from analysis.pages.judges.page import keys_of, table_of
-from analysis.pages.links import Link
 from analysis.pages.own_table.alternative import verdict_table
 from analysis.pages.own_table.groups import across_table
 from analysis.pages.own_table.sections import (

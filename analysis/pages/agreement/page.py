@@ -10,6 +10,7 @@ from analysis.figures.rubric import people_and_judges
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_dimensions, whole_scores
 from analysis.frames.ratings import final_scores, rating_frame
+from analysis.kit.links import Link
 from analysis.pages.agreement.beyond_chance import BeyondChance, beyond_chance, stated_range
 from analysis.pages.agreement.judges import DEFERRED
 from analysis.pages.declaration import (
@@ -23,7 +24,6 @@ from analysis.pages.declaration import (
     estimate_of,
     text_of,
 )
-from analysis.pages.links import Link
 from analysis.pages.people import (
     AnswerCounts,
     PeopleResult,

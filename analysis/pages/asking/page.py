@@ -9,6 +9,7 @@ from analysis.figures.asking import BandPoint, ExampleMark, banded_lines, exampl
 from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import by_id, counted
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -20,7 +21,6 @@ from analysis.pages.declaration import (
     text_of,
 )
 from analysis.pages.empty import why_no_runs
-from analysis.pages.links import Link
 from analysis.reports import addresses, figure_specs, run_marks
 from analysis.reports.content import Cell, Column, text_cell
 from benchmarks.core.means import standard_error

@@ -11,6 +11,7 @@ from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.factors import condition_titles
 from analysis.filters.selection import Selection
 from analysis.frames.outcomes import group_values, outcome_frame
+from analysis.kit.links import Link
 from analysis.pages.breakdown.rows import (
     BreakdownData,
     BreakdownResult,
@@ -33,7 +34,6 @@ from analysis.pages.declaration import (
     text_of,
 )
 from analysis.pages.empty import why_no_runs
-from analysis.pages.links import Link
 from analysis.pages.outcome_estimates import NOTHING_HERE
 from analysis.reports import addresses, figure_specs, run_marks
 from analysis.reports.content import (

@@ -9,8 +9,8 @@ from analysis.filters.page_filters import known_dimensions, measures_here
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.frames.scores import measure_frame
+from analysis.kit.links import Link
 from analysis.pages.leaderboard.rows import signature
-from analysis.pages.links import Link
 from analysis.reports import addresses, system_facts
 from analysis.reports.content import exclusions, how_interval
 from analysis.reports.formatting import Unit

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from analysis.kit.links import Link
 from analysis.pages.compare_models.rows import AgentValue, ComparisonResult, RunPair
 from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
-from analysis.pages.links import Link
 from analysis.reports import addresses, run_marks
 from analysis.reports.content import (
     Cell,

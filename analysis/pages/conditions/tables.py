@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analysis.filters.selection import ChosenRun
+from analysis.kit.links import Link
 from analysis.pages.conditions.rows import ConditionsResult
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
-from analysis.pages.links import Link
 from analysis.reports import addresses, run_marks
 from analysis.reports.content import (
     Badge,

@@ -9,6 +9,7 @@ from analysis.figures.layout.theme import ACCENT, Figure, Style
 from analysis.figures.turn_slopes import slope_forest, two_sides
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import turn_scores
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -32,7 +33,6 @@ from analysis.pages.decline.slope_fits import kept_fits
 from analysis.pages.decline.slopes import DEFERRED, chosen_dimensions, columns_of, shown_slopes
 from analysis.pages.decline.turn_slopes import Slopes, TurnResult, verdict, verdict_badges
 from analysis.pages.empty import why_no_runs
-from analysis.pages.links import Link
 from analysis.reports import figure_specs, run_marks, system_facts
 from analysis.reports.content import (
     Cell,

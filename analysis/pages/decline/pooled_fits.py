@@ -8,8 +8,8 @@ from django.core.cache import caches
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.scores import turn_scores
+from analysis.kit.links import Link
 from analysis.pages.declaration import ColumnOf, text_of
-from analysis.pages.links import Link
 from analysis.reports import system_facts
 from analysis.reports.content import (
     Badge,

@@ -8,6 +8,7 @@ from analysis.figures.layout.theme import Figure
 from analysis.figures.turn_slopes import matched_figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import turn_scores
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeferredPart,
@@ -29,7 +30,6 @@ from analysis.pages.decline.turn_slopes import (
     fit_columns,
     fits_title,
 )
-from analysis.pages.links import Link
 from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, number_column, text_column
 from analysis.reports.deferred_reports import note_progress

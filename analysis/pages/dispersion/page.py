@@ -8,6 +8,7 @@ from analysis.figures.dispersion import dispersion_bars, severity_dots
 from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import UnreadableScores, judge_cells, unread
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -22,7 +23,6 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.dispersion.panels import DEFERRED
 from analysis.pages.empty import why_no_runs
-from analysis.pages.links import Link
 from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, count_cell, number_cell, number_column
 from analysis.reports.formatting import plural

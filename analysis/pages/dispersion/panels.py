@@ -11,6 +11,7 @@ from analysis.figures.panels import flip_share, judge_offsets, verdict_flips
 from analysis.filters.selection import Selection
 from analysis.frames.people_scores import PeopleScores, people_scores
 from analysis.frames.scores import single_scores
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeferredPart,
@@ -21,7 +22,6 @@ from analysis.pages.declaration import (
     estimate_of,
     text_of,
 )
-from analysis.pages.links import Link
 from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, estimate_cell, estimate_column
 from analysis.reports.deferred_reports import note_progress

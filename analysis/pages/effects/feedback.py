@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from analysis.filters.selection import Selection
 from analysis.frames.people_scores import feedback_frame
+from analysis.kit.links import Link
 from analysis.pages.compare_models.tables import P_COLUMN, p_pair_cell
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.pages.effects.rows import EffectsData
-from analysis.pages.links import Link
 from analysis.reports import system_facts
 from analysis.reports.content import (
     Cell,

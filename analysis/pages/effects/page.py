@@ -9,6 +9,7 @@ from analysis.figures.layout.theme import NEUTRAL, Figure, Style
 from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.page_filters import measures_here
 from analysis.filters.selection import Selection
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -62,7 +63,6 @@ from analysis.pages.effects.tables import (
     value_columns,
 )
 from analysis.pages.empty import why_no_runs
-from analysis.pages.links import Link
 from analysis.reports import chosen_runs, figure_specs, system_facts
 from analysis.reports.formatting import listed
 from analysis.reports.published import published_estimate

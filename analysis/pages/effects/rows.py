@@ -9,8 +9,8 @@ from analysis.filters.page_filters import measures_here
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.frames.scores import measure_frame
+from analysis.kit.links import Link
 from analysis.pages.compare_models.rows import Flip, scale_of
-from analysis.pages.links import Link
 from analysis.reports import addresses, system_facts
 from analysis.reports.content import how_interval
 from analysis.reports.formatting import Unit

@@ -6,11 +6,11 @@ from typing import Any
 
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.sizes import profile_sizes
+from analysis.kit.links import Link
 from analysis.pages.compare_models.rows import Flip
 from analysis.pages.compare_models.tables import NOT_TESTED, P_COLUMN, p_pair_cell
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.pages.effects.rows import AgentEffect, EffectsResult, MeanChange, title_of
-from analysis.pages.links import Link
 from analysis.reports import addresses, run_marks
 from analysis.reports.addresses import new_run_url
 from analysis.reports.content import (

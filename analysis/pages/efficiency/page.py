@@ -1,288 +1,154 @@
-"""The efficiency page sets the ranking measure of agents against what it cost them."""
+"""What does a better result cost? The ranking measure of agents against what it took them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from analysis.figures.costs import CostPanel, CostRow, cost_dots
 from analysis.figures.layout.theme import Figure
 from analysis.filters.factors import condition_titles
-from analysis.filters.selection import ChosenRun, Selection
+from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import outcome_frame
-from analysis.pages.declaration import (
-    ColumnOf,
-    DeclaredPage,
-    FigureOf,
-    NothingToShow,
-    TableOf,
-    UrlOf,
-    estimate_of,
-    text_of,
-)
-from analysis.pages.empty import why_no_runs
-from analysis.pages.links import Link
+from analysis.kit import columns
+from analysis.kit.empty import no_runs
+from analysis.kit.links import Link
+from analysis.kit.page import Content, Page
 from analysis.pages.outcome_estimates import estimate_measure
-from analysis.reports import figure_specs, run_marks
-from analysis.reports.content import Column, exclusions
+from analysis.reports.content import exclusions
 from analysis.reports.extremes import standing
-from analysis.reports.formatting import Unit, number, unit_of, unit_of_differences
-from analysis.stats.comparison.extremes import (
-    Difference,
-    Extreme,
-    find_extreme,
-    paired_groups,
-    pairs_of,
+from analysis.reports.figure_specs import styles
+from analysis.reports.formatting import (
+    counted,
+    first_up,
+    listed,
+    number,
+    unit_of,
+    unit_of_differences,
 )
+from analysis.stats.comparison.extremes import Extreme, find_extreme, paired_groups, pairs_of
 from analysis.stats.results import Estimate
-from benchmarks.core.ports.labels import Measure
-from benchmarks.core.registry import find_system
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 # More rows than these make a figure that no page holds; the table has them all.
 MOST_ROWS = 40
 
 
-@dataclass(frozen=True)
-class EfficiencyData:
-    """Outcomes of runs; ``costs`` are measures by metric, less of which is better.
-
-    ``among`` counts the rows that the chosen data have, whichever agents are shown.
-    """
-
-    runs: tuple[ChosenRun, ...]
-    frame: "DataFrame"
-    metric: str
-    main: Measure
-    costs: Mapping[str, Measure]
-    conditions: Mapping[str, str]
-    among: int
-
-
-@dataclass(frozen=True)
-class EfficiencyRow:
+class Row(NamedTuple):
     """An agent under a condition: its result, and what it took."""
 
-    name: str
     run: ChosenRun
     condition: str
+    name: str
     result: Estimate
-    costs: Mapping[str, Estimate]
-
-    @property
-    def cost(self) -> Estimate:
-        """The first of the costs."""
-        return next(iter(self.costs.values()))
-
-    @property
-    def link(self) -> Link:
-        return Link(runs=(self.run.pk,))
+    costs: list[Estimate]
 
 
-@dataclass(frozen=True)
-class EfficiencyResult:
-    """All rows, those with the best result first."""
+def content(page: Page) -> Content:
+    """Set the result of each agent against its costs."""
+    labels = page.system.labels
+    if not page.runs or not labels.headlines or not labels.costs:
+        no_runs(page, "This page sets what agents reach against what it takes them.")
+        return
+    metric, cost_names = labels.headlines[0], list(labels.costs)
+    main, costs = labels.measures[metric], [labels.measures[name] for name in cost_names]
+    frame = outcome_frame(page.runs, [metric, *cost_names])
+    titles = condition_titles(page.system, [run.condition for run in page.runs])
+    several_conditions = len({run.condition for run in page.runs}) > 1
+    several_agents = len({run.label for run in page.runs}) > 1
 
-    data: EfficiencyData
-    rows: tuple[EfficiencyRow, ...]
-
-    @property
-    def known(self) -> list[EfficiencyRow]:
-        """The rows whose result and first cost are defined."""
-        return [
-            row for row in self.rows if row.result.value is not None and row.cost.value is not None
-        ]
-
-    @property
-    def best(self) -> Extreme:
-        """What may be said of the highest result."""
-        values = {row.name: row.result.value for row in self.known}
-        return find_extreme(values, self._difference(self.data.metric, self.data.main.most))
-
-    @property
-    def cheapest(self) -> Extreme:
-        """What may be said of the lowest cost."""
-        values = {row.name: row.cost.value for row in self.known}
-        metric = next(iter(self.data.costs))
-        return find_extreme(values, self._difference(metric, self.first_cost.most), lowest=True)
-
-    @property
-    def result_of_cheapest(self) -> Estimate | None:
-        """The result of the one row with the lowest cost, where its cost is clearly the lowest."""
-        cheapest = self.cheapest
-        if not cheapest.is_clear or len(cheapest.names) > 1 or cheapest.names == self.best.names:
-            return None
-        return next(row.result for row in self.known if row.name == cheapest.name)
-
-    def _difference(self, metric: str, most: float | None) -> Difference:
-        """Return paired differences of a measure; the family is all pairs on result and cost."""
-        frame, names = self.data.frame, {row.run.pk: row.name for row in self.known}
-        mine = frame[frame["run"].isin(list(names))]
-        return paired_groups(
-            mine["run"].map(names).tolist(),
-            mine["task"].tolist(),
-            mine[metric].to_numpy(),
-            comparisons=2 * pairs_of(self.data.among),
-            most=most,
-        )
-
-    @property
-    def standings(self) -> str:
-        """The sentence on results and costs."""
-        cost, main = self.first_cost, self.data.main
-        words = [
-            f"{main.name[:1].upper()}{main.name[1:]}: {standing(self.best, self.points)}",
-            f"{cost.title}: {standing(self.cheapest, unit_of(cost), lowest=True)}",
-        ]
-        if self.result_of_cheapest is not None and self.result_of_cheapest.value is not None:
-            result = number(self.result_of_cheapest.value, self.unit)
-            words[1] += f", with {main.name} {result}{self.sign}"
-        return ". ".join(words) + "."
-
-    @property
-    def points(self) -> Unit:
-        """The unit of differences between results."""
-        return unit_of_differences(self.data.main)
-
-    @property
-    def first_cost(self) -> Measure:
-        return next(iter(self.data.costs.values()))
-
-    @property
-    def unit(self) -> Unit:
-        return unit_of(self.data.main)
-
-    @property
-    def sign(self) -> str:
-        """The sign after a result that is stored in percent."""
-        return " %" if self.data.main.kind == "percent" else ""
-
-    @property
-    def several_conditions(self) -> bool:
-        return len({row.condition for row in self.rows}) > 1
-
-    @property
-    def several_agents(self) -> bool:
-        return len({row.run.label for row in self.rows}) > 1
-
-    @property
-    def cost_titles(self) -> list[str]:
-        return [measure.title for measure in self.data.costs.values()]
-
-    @property
-    def left_out(self) -> Mapping[str, int]:
-        return exclusions([row.result for row in self.rows])
-
-
-def load(selection: Selection) -> EfficiencyData | NothingToShow:
-    """Load results and costs of all runs."""
-    system = find_system(selection.system) if selection.system else None
-    if system is None or not selection.runs:
-        return why_no_runs(selection)
-    labels = system.labels
-    if not labels.headlines or not labels.costs:
-        return why_no_runs(selection)
-    main = labels.headlines[0]
-    return EfficiencyData(
-        selection.runs,
-        outcome_frame(selection.runs, [main, *labels.costs]),
-        main,
-        labels.measures[main],
-        {name: labels.measures[name] for name in labels.costs},
-        condition_titles(system, [run.condition for run in selection.runs]),
-        max(len(selection.runs), len(selection.family)),
-    )
-
-
-def compute(data: EfficiencyData) -> EfficiencyResult:
-    """Estimate result and costs of every run."""
-    several = len({run.condition for run in data.runs}) > 1
     rows = []
-    for run in data.runs:
-        mine = data.frame[data.frame["run"] == run.pk]
-        condition = data.conditions.get(run.condition, run.condition)
-        rows.append(
-            EfficiencyRow(
-                f"{run.label} ({condition})" if several else run.label,
-                run,
-                condition,
-                estimate_measure(mine, data.metric, data.main),
-                {
-                    name: estimate_measure(mine, name, measure)
-                    for name, measure in data.costs.items()
-                },
-            )
-        )
+    for run in page.runs:
+        mine, condition = frame[frame["run"] == run.pk], titles.get(run.condition, run.condition)
+        name = f"{run.label} ({condition})" if several_conditions else run.label
+        spent = [estimate_measure(mine, n, m) for n, m in zip(cost_names, costs, strict=True)]
+        rows.append(Row(run, condition, name, estimate_measure(mine, metric, main), spent))
     rows.sort(key=lambda row: (row.result.value is None, -(row.result.value or 0), row.name))
-    return EfficiencyResult(data, tuple(rows))
+    known = [row for row in rows if row.result.value is not None and row.costs[0].value is not None]
+    names = {row.run.pk: row.name for row in known}
+    paired = frame[frame["run"].isin(list(names))]
+    # The family of differences is all pairs of agents, on the result and on the first cost.
+    comparisons = 2 * pairs_of(max(len(page.runs), len(page.selection.family)))
 
+    def extreme(values: list[Estimate], name: str, most: float | None, lowest: bool) -> Extreme:
+        labels, tasks = paired["run"].map(names).tolist(), paired["task"].tolist()
+        difference = paired_groups(
+            labels, tasks, paired[name].to_numpy(), comparisons=comparisons, most=most
+        )
+        by_name = {row.name: one.value for row, one in zip(known, values, strict=True)}
+        return find_extreme(by_name, difference, lowest=lowest)
 
-def draw(result: EfficiencyResult, url: UrlOf) -> Figure | None:
-    """Draw a panel for the result and for each cost, with a row for each agent and condition."""
-    if not result.known or len(result.rows) > MOST_ROWS:
-        return None
-    main = result.data.main
-    return cost_dots(
-        [
+    if not known:
+        page.answer("No run here has both a result and a cost.")
+    best = extreme([row.result for row in known], metric, main.most, lowest=False)
+    points = unit_of_differences(main)
+    if known:
+        cheapest = extreme(
+            [row.costs[0] for row in known], cost_names[0], costs[0].most, lowest=True
+        )
+        page.answer(f"{first_up(main.name)}: {standing(best, points)}.")
+        cost = f"{costs[0].title}: {standing(cheapest, unit_of(costs[0]), lowest=True)}"
+        if cheapest.is_clear and len(cheapest.names) == 1 and cheapest.names != best.names:
+            result = next(row.result for row in known if row.name == cheapest.name)
+            sign = " %" if main.kind == "percent" else ""
+            cost += f", with {main.name} {number(result.value or 0.0, unit_of(main))}{sign}"
+        page.answer(f"{cost}.")
+    page.compared([best.difference] if best.difference is not None else [], points)
+
+    def draw() -> Figure:
+        panels = [
             CostPanel(main.title, "share" if main.in_percent else "points", main.most),
-            *(CostPanel(measure.title) for measure in result.data.costs.values()),
-        ],
-        [
-            CostRow(row.run.label, row.condition, [row.result, *row.costs.values()], url(row.link))
-            for row in result.rows
-        ],
-        styles=figure_specs.styles([row.run.label for row in result.rows]),
-    )
-
-
-def columns(result: EfficiencyResult) -> Sequence[ColumnOf[EfficiencyRow]]:
-    """Give each row its agent, condition, result and costs."""
-    data = result.data
-    condition: ColumnOf[EfficiencyRow] = text_of(
-        "Condition", lambda row: row.condition, "condition"
-    )
-    return (
-        ColumnOf(
-            Column("Agent", ("agent", "kind", "run"), num=False),
-            lambda row: run_marks.agent_cell(row.run),
-        ),
-        *((condition,) if result.several_conditions else ()),
-        estimate_of(
-            data.main.title, lambda row: row.result, unit_of(data.main), help=data.main.help,
-            show_n=True,
-        ),
-        *(
-            estimate_of(
-                measure.title,
-                lambda row, name=name: row.costs[name],  # type: ignore[misc]
-                unit_of(measure),
-                help=measure.help,
-                show_n=True,
+            *(CostPanel(measure.title) for measure in costs),
+        ]
+        dots = [
+            CostRow(
+                row.run.label, row.condition, [row.result, *row.costs],
+                page.url(runs=(row.run.pk,)),
             )
-            for name, measure in data.costs.items()
-        ),
-    )  # fmt: skip
+            for row in rows
+        ]  # fmt: skip
+        return cost_dots(panels, dots, styles=styles([row.run.label for row in rows]))
 
-
-CONTENT = DeclaredPage(
-    load=load,
-    compute=compute,
-    compared=lambda result: (
-        [result.best.difference] if result.best.difference is not None else [],
-        result.points,
-    ),
-    figure=FigureOf(
+    page.figure(
         "efficiency",
-        lambda result: f"{result.data.main.title} beside what it took",
-        draw,
-        table="efficiency",
-    ),
-    table=TableOf(
+        f"{main.title} beside what it took",
+        draw if known and len(rows) <= MOST_ROWS else None,
+        subtitle=f"A row is an agent{' under a condition' * several_conditions}, the best result "
+        f"first{', by agent' * (several_conditions and several_agents)}; 95 % intervals. Better is "
+        "to the right in the first panel, cheaper to the left in the others.",
+    )
+    page.table(
         "efficiency",
         "Results and costs",
-        rows=lambda result: result.rows,
-        columns=columns,
-        link=lambda row: row.link,
-    ),
-)
+        rows,
+        [
+            columns.agent(lambda row: row.run),
+            several_conditions and columns.text("Condition", lambda row: row.condition),
+            columns.estimate(
+                main.title, lambda row: row.result, unit_of(main), help=main.help, show_n=True
+            ),
+            *(
+                columns.estimate(
+                    measure.title, lambda row, i=i: row.costs[i], unit_of(measure),  # type: ignore[misc]
+                    help=measure.help, show_n=True,
+                )
+                for i, measure in enumerate(costs)
+            ),
+        ],
+        link=lambda row: Link(runs=(row.run.pk,)),
+    )  # fmt: skip
+    if several_agents:
+        page.onward("Is the difference between two agents real?", page.other("compare-models"))
+    if several_conditions:
+        page.onward("What does a condition change?", page.other("effects"))
+    yield
+    cost_titles = listed([measure.title for measure in costs], most=9)
+    left_out = exclusions([row.result for row in rows])
+    page.how(
+        f"{main.title}: {main.help} Costs: {cost_titles}, means over the same runs, failed "
+        "trajectories included.",
+        "Each interval is for one number alone, at 95 %: Wilson for shares of trajectories, t for "
+        "means, by task where tasks were tried several times. Differences in the sentence are "
+        "paired by task; their intervals hold together over all pairs on the result and on "
+        f"{costs[0].title.lower()} (Bonferroni).",
+        f"Left out of {main.title}: {counted(left_out)}."
+        if left_out
+        else f"Nothing is left out of {main.title}.",
+    )
+    page.methods(f"{main.title} is set against {cost_titles} by agent and condition.")

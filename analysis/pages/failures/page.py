@@ -11,6 +11,7 @@ from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.failures import find_faults
 from analysis.frames.outcomes import by_id, counted, outcome_frame
 from analysis.frames.scores import turn_scores
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -38,7 +39,6 @@ from analysis.pages.failures.rows import (
     compute,
     known_facts,
 )
-from analysis.pages.links import Link
 from analysis.reports import addresses, run_marks
 from analysis.reports.content import (
     Cell,

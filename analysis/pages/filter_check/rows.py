@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analysis.frames.filter_decisions import AskedCandidate
-from analysis.pages.links import Link
+from analysis.kit.links import Link
 from analysis.pages.people import AnswerCounts
 from analysis.reports.rates import how_rates, read_first
 from analysis.stats.descriptive.rates import Rate

@@ -16,6 +16,7 @@ from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_dimensions
 from analysis.frames.panels import people_names, seat_names, study_table
 from analysis.frames.ratings import final_scores, rating_frame
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -35,7 +36,6 @@ from analysis.pages.judges.verdicts import (
     summary_columns,
     tested,
 )
-from analysis.pages.links import Link
 from analysis.pages.own_table.alternative import (
     person_table,
     power_groups,

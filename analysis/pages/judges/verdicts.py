@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from analysis.agreement.csv_table import TidyTable
 from analysis.agreement.inputs import AgreementSettings
 from analysis.agreement.judges_and_people import adjusted, alternative_tests
+from analysis.kit.links import Link
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
-from analysis.pages.links import Link
 from analysis.pages.own_table.sections import SectionTests, lacking
 from analysis.reports.content import Cell, Column, count_cell, number_column
 from analysis.stats.rater_agreement.alt_test import AltTest

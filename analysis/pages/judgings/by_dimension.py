@@ -22,6 +22,7 @@ from analysis.frames.judgings import (
     reply_scores,
 )
 from analysis.frames.people_scores import PeopleScores, people_scores
+from analysis.kit.links import Link
 from analysis.pages.declaration import ColumnOf, DeferredPart, FigureOf, TableOf, UrlOf, text_of
 from analysis.pages.judgings.maps import (
     JudgeMap,
@@ -39,7 +40,6 @@ from analysis.pages.judgings.panels import (
 )
 from analysis.pages.judgings.rows import PANEL, JudgeChange, OwnReplies
 from analysis.pages.judgings.tables import CHANGE, CONSISTENCY
-from analysis.pages.links import Link
 from analysis.reports import system_facts
 from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import plural

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.layout.theme import Figure
+from analysis.kit.links import Link
 from analysis.pages.declaration import ColumnOf, UrlOf, count_of, estimate_of, text_of
-from analysis.pages.links import Link
 from analysis.reports.content import number_cell, number_column
 from analysis.stats.judges.calibration import Calibration
 from analysis.stats.results import Estimate

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import Selection
+from analysis.kit.links import Link
 from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, TableOf, UrlOf
 from analysis.pages.empty import why_no_runs
 from analysis.pages.judgings.by_dimension import DEFERRED
@@ -23,7 +24,6 @@ from analysis.pages.judgings.tables import (
     turned_columns,
     verdict_columns,
 )
-from analysis.pages.links import Link
 from analysis.reports import system_facts
 from analysis.stats.results import Estimate
 

@@ -16,7 +16,7 @@ from analysis.frames.judgings import (
     reply_scores,
     verdicts,
 )
-from analysis.pages.links import Link
+from analysis.kit.links import Link
 from analysis.pages.sweeps.rows import dimension_sets
 from analysis.reports import addresses, system_facts
 from analysis.reports.content import how_interval

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
@@ -39,36 +38,38 @@ UNEQUAL_POOLS = "recorded answers: authors whose pools differ in size are not ra
 MADE_ELSEWHERE = "recorded answers: made elsewhere, under settings that are not known here"
 
 
-@dataclass(frozen=True)
-class AgentResult:
+class AgentResult(NamedTuple):
     """One agent, one blind policy, or one published model: its estimates by metric.
 
-    ``headline`` names the measures that agents are ranked by; ``wald`` is the first of them with
-    Wald's interval, undefined where it is no share of trajectories.
+    ``main`` decides the rank, ``second`` is the measure beside it, where the system has one;
+    ``wald`` is the first with Wald's interval, undefined where it is no share of trajectories.
     """
 
     label: str
-    headline: Sequence[str]
+    main: Estimate
+    second: Estimate | None
     estimates: Mapping[str, Estimate]
     wald: Estimate
     run: ChosenRun | None = None
     source: str = ""
-    endings: Mapping[str, int] = field(default_factory=dict)
+    endings: Mapping[str, int] = {}
     differ: int | None = None
     pool: float | None = None
     rank: int | None = None
     no_rank: str = ""
     blind: bool = False
 
-    @property
-    def main(self) -> Estimate:
-        """The value that decides the agent's rank."""
-        return self.estimates[self.headline[0]]
 
-    @property
-    def second(self) -> Estimate | None:
-        """The measure that stands beside it, where the system has one."""
-        return self.estimates[self.headline[1]] if len(self.headline) > 1 else None
+def _result(
+    label: str,
+    headline: Sequence[str],
+    estimates: Mapping[str, Estimate],
+    wald: Estimate,
+    **more: Any,
+) -> AgentResult:
+    """Return a row whose first measures are those of the headline."""
+    second = estimates[headline[1]] if len(headline) > 1 else None
+    return AgentResult(label, estimates[headline[0]], second, estimates, wald, **more)
 
 
 def row_of(
@@ -102,7 +103,7 @@ def row_of(
             else _share(values[main], excluded(main), "wald")
         )
     known = mine[DIFFER].dropna()
-    return AgentResult(
+    return _result(
         run.label,
         headline,
         estimates,
@@ -141,9 +142,7 @@ def published_rows(
         if measures[headline[0]].kind == "rate":
             wald = published_estimate(first, is_rate=True, method="wald")
         source = f"{first.source}; {first.note}"
-        rows.append(
-            AgentResult(model, headline, estimates, wald, source=source, no_rank="published")
-        )
+        rows.append(_result(model, headline, estimates, wald, source=source, no_rank="published"))
     return sorted(rows, key=lambda row: -(row.main.value or 0))
 
 
@@ -174,7 +173,7 @@ def blind_rows(
         if measures[main].kind == "rate" and known:
             wald = share(int(sum(known)), len(known), method="wald")
         rows.append(
-            AgentResult(
+            _result(
                 policy.title, headline, estimates, wald, source=policy.help, no_rank=BLIND,
                 blind=True,
             )
@@ -226,7 +225,7 @@ def ranked(rows: Sequence[AgentResult]) -> list[AgentResult]:
         reasons.append(why)
     values = [None if why else row.main.value for row, why in zip(rows, reasons, strict=True)]
     placed = [
-        replace(row, rank=rank, no_rank=why or (UNDEFINED if rank is None else ""))
+        row._replace(rank=rank, no_rank=why or (UNDEFINED if rank is None else ""))
         for row, rank, why in zip(rows, rank_order(values), reasons, strict=True)
     ]
     return sorted(

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from analysis.kit.links import Link
 from analysis.pages.declaration import ColumnOf, agent_of, count_of, estimate_of
-from analysis.pages.links import Link
 from analysis.pages.outcomes.rows import COUNTED, STATED, AgentRewards
 from analysis.reports.content import (
     Cell,

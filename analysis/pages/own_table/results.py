@@ -12,7 +12,7 @@ from analysis.agreement.report import (
     SectionReport,
     TidyReport,
 )
-from analysis.pages.links import Link
+from analysis.kit.links import Link
 from analysis.pages.own_table.sections import (
     MOST_DRAWN,
     Cautions,

@@ -13,6 +13,7 @@ from analysis.frames.submitted_answers import (
     judge_means,
     read_submissions,
 )
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     FigureOf,
@@ -23,7 +24,6 @@ from analysis.pages.declaration import (
     estimate_of,
     text_of,
 )
-from analysis.pages.links import Link
 from analysis.pages.quality.rows import (
     SEED,
     QualityResult,

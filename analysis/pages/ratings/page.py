@@ -10,6 +10,7 @@ from analysis.figures.rubric import rubric_dots
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.filters.study_kinds import whole_scores
 from analysis.frames.ratings import rating_frame
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -22,7 +23,6 @@ from analysis.pages.declaration import (
     estimate_of,
     text_of,
 )
-from analysis.pages.links import Link
 from analysis.pages.people import AnswerCounts, chosen_people, why_no_answers, why_not_asked
 from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, Column, how_interval

@@ -10,6 +10,7 @@ from analysis.figures.layout.theme import Figure
 from analysis.figures.lines import number_lines
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import counted, unfinished
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -23,7 +24,6 @@ from analysis.pages.declaration import (
     text_of,
 )
 from analysis.pages.empty import why_no_runs
-from analysis.pages.links import Link
 from analysis.reports import chosen_runs, figure_specs, run_marks
 from analysis.reports.addresses import new_run_url
 from analysis.reports.content import (

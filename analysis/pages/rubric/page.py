@@ -11,6 +11,7 @@ from analysis.figures.rubric import rubric_dots, rubric_heatmap
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import unfinished
 from analysis.frames.scores import Unscored, turn_scores, unscored
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -20,7 +21,6 @@ from analysis.pages.declaration import (
     UrlOf,
 )
 from analysis.pages.empty import why_no_runs
-from analysis.pages.links import Link
 from analysis.reports import addresses, figure_specs, run_marks, system_facts
 from analysis.reports.content import (
     Cell,

@@ -7,6 +7,7 @@ from analysis.figures.layout.theme import Figure
 from analysis.figures.thresholds import stability_figure, threshold_figure
 from analysis.filters.runs import is_judged
 from analysis.filters.selection import ChosenRun, Selection
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -21,7 +22,6 @@ from analysis.pages.declaration import (
     text_of,
 )
 from analysis.pages.empty import why_no_runs
-from analysis.pages.links import Link
 from analysis.pages.sweeps.rows import (
     AgentInSets,
     StabilityResult,

@@ -9,6 +9,7 @@ from analysis.figures.tool_use import PointRow, SharePart, cells_width, panel_do
 from analysis.filters.selection import Selection
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.tool_calls import KEPT, RUNNING, failure_categories, progress_frame
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -21,7 +22,6 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.empty import why_no_runs
 from analysis.pages.leaderboard.rows import ACCURATE
-from analysis.pages.links import Link
 from analysis.pages.tools.rows import ToolRow, ToolsData, ToolsResult, compute
 from analysis.reports import addresses, chosen_runs, figure_specs
 from analysis.reports.content import (

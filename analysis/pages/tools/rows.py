@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.frames.tool_calls import KEPT, RUNNING
+from analysis.kit.links import Link
 from analysis.pages.leaderboard.rows import ACCURATE
-from analysis.pages.links import Link
 from analysis.reports import addresses
 from analysis.reports.content import exclusions, how_interval
 from analysis.stats.descriptive.rates import ratio_of_totals

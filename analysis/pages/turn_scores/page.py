@@ -10,6 +10,7 @@ from analysis.figures.turn_slopes import two_sides
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import turn_questions
 from analysis.frames.ratings import every_turn_scores, rating_frame
+from analysis.kit.links import Link
 from analysis.pages.agreement.page import (
     AgreementRows,
     DimensionAgreement,
@@ -30,7 +31,6 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.decline.pooled_fits import ALL, PooledFits, PooledRow
 from analysis.pages.decline.turn_slopes import Slopes, TurnResult, verdict_badges
-from analysis.pages.links import Link
 from analysis.pages.people import (
     AnswerCounts,
     PeopleResult,

@@ -13,6 +13,7 @@ from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import turn_questions
 from analysis.frames.ratings import every_turn_scores, rating_frame
+from analysis.kit.links import Link
 from analysis.pages.declaration import DeferredPart, FigureOf, TableOf, UrlOf
 from analysis.pages.decline.pooled_fits import ALL
 from analysis.pages.decline.turn_slopes import (
@@ -25,7 +26,6 @@ from analysis.pages.decline.turn_slopes import (
     fit_slopes,
     fits_title,
 )
-from analysis.pages.links import Link
 from analysis.pages.people import chosen_people
 from analysis.reports import system_facts
 from analysis.reports.deferred_reports import KEEP_SECONDS, note_progress

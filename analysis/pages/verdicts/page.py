@@ -9,6 +9,7 @@ from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import by_id, counted
 from analysis.frames.scores import turn_scores
+from analysis.kit.links import Link
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -21,7 +22,6 @@ from analysis.pages.declaration import (
     text_of,
 )
 from analysis.pages.empty import why_no_runs
-from analysis.pages.links import Link
 from analysis.reports import system_facts
 from analysis.reports.content import exclusions, how_interval
 from analysis.stats.descriptive.trials import measure_mean

@@ -16,8 +16,8 @@ from analysis.frames.marked_violations import (
     mark_frame,
     sets_by_turn,
 )
+from analysis.kit.links import Link
 from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, TableOf, UrlOf
-from analysis.pages.links import Link
 from analysis.pages.people import (
     AnswerCounts,
     chosen_people,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from analysis.frames.marked_violations import AskedItem, TurnKey
-from analysis.pages.links import Link
+from analysis.kit.links import Link
 from analysis.pages.people import AnswerCounts
 from analysis.reports import addresses
 from analysis.reports.rates import how_rates, read_first

@@ -1,0 +1,90 @@
+"""Columns of a page's tables: how a row becomes a cell, and where its number links.
+
+A page lists columns and leaves out some by condition, so a list may hold False in place of one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Generic, NamedTuple, TypeVar
+
+from analysis.filters.selection import ChosenRun
+from analysis.kit.links import Addresses, Link
+from analysis.reports import content, run_marks
+from analysis.reports.content import Cell
+from analysis.reports.formatting import Unit
+from analysis.stats.results import Estimate
+
+Row = TypeVar("Row")
+RowLink = Callable[[Row], Link | None]
+
+
+class Column(NamedTuple, Generic[Row]):
+    """A column: its head, the cell of a row, and the link of its numbers (default: the row's)."""
+
+    head: content.Column
+    cell: Callable[[Row], Cell]
+    link: RowLink[Row] | None = None
+
+
+def text(
+    label: str,
+    value: Callable[[Row], str],
+    part: str = "",
+    *,
+    sub: Callable[[Row], str] = lambda _: "",
+    help: str = "",
+) -> Column[Row]:
+    """Return a column of words; ``sub`` is the smaller text under them."""
+    head = content.text_column(label, part, help)
+    return Column(head, lambda row: content.text_cell(value(row), sub=sub(row)))
+
+
+def agent(run: Callable[[Row], ChosenRun]) -> Column[Row]:
+    """Return a column of agents, each linked to the trajectories of its run."""
+    head = content.Column("Agent", ("agent", "kind", "run"), num=False)
+    return Column(head, lambda row: run_marks.agent_cell(run(row)))
+
+
+def count(
+    label: str, value: Callable[[Row], int | None], part: str = "", help: str = ""
+) -> Column[Row]:
+    """Return a column of counts."""
+    head = content.number_column(label, part, help)
+    return Column(head, lambda row: content.count_cell(value(row)))
+
+
+def estimate(
+    label: str,
+    value: Callable[[Row], Estimate],
+    unit: Unit,
+    *,
+    part: str = "",
+    help: str = "",
+    signed: bool = False,
+    show_n: bool = False,
+    link: RowLink[Row] | None = None,
+) -> Column[Row]:
+    """Return a column of values with their intervals."""
+    return Column(
+        content.estimate_column(label, part, help),
+        lambda row: content.estimate_cell(value(row), unit, signed=signed, show_n=show_n),
+        link,
+    )
+
+
+def row_cells(
+    row: Row, columns: Sequence[Column[Row]], link: RowLink[Row], links: Addresses
+) -> tuple[Cell, ...]:
+    """Return the cells of a row, its numbers linked."""
+    return tuple(
+        linked(column.cell(row), column.head, (column.link or link)(row), links)
+        for column in columns
+    )
+
+
+def linked(cell: Cell, head: content.Column, link: Link | None, links: Addresses) -> Cell:
+    """Return a cell with the address of what its number counts."""
+    # 0 of something is nothing to look at.
+    if link is None or not head.num or cell.url or cell.text in ("", "0"):
+        return cell
+    return replace(cell, url=links.url(link))

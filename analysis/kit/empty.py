@@ -1,0 +1,51 @@
+"""The reasons why a page about runs has nothing to show, and what to do about each."""
+
+from analysis.kit.page import Page
+from analysis.reports import addresses, chosen_runs, system_facts
+from benchmarks.access import START
+from benchmarks.core.registry import EXTERNAL, find_system
+
+
+def no_runs(page: Page, purpose: str) -> None:
+    """Say what the page is for, why it has nothing to show yet, and what to do."""
+    title, reason, action, url, needs = _why(page)
+    page.nothing(title, f"{purpose} {reason}", action, url, needs)
+
+
+def _why(page: Page) -> tuple[str, str, str, str, str]:
+    """Return title, reason, the label and address of a button, and the permission it needs."""
+    selection, clear = page.selection, ("Clear the filters", "?", "")
+    if selection.closed and not selection.runs:
+        reason = "Runs that it could show are closed to you while you annotate blind."
+        return "Nothing is open to you here", reason, *clear
+    if selection.dataset is None:
+        reason = "It needs a run with finished trajectories; there is none yet."
+        return "No runs yet", reason, "Start a run", addresses.address("benchmarks:run_new"), START
+    query = {"dataset": selection.filters.dataset} if selection.filters.dataset else {}
+    if selection.dataset.system == EXTERNAL:
+        reason = (
+            f"{find_system(EXTERNAL).labels.not_judged} Rewards, endings and turns are under "
+            "Outcomes."
+        )
+        url = addresses.address("analysis:outcomes", query)
+        return "Not known of trajectories made elsewhere", reason, "See the outcomes", url, ""
+    if selection.runs and not system_facts.judge_roles(selection.system):
+        labels, nobody = page.system.labels, f"On {chosen_runs.dataset_name(selection)} nobody"
+        if not labels.headlines:
+            reason = (
+                f"{nobody} judges, and no measure ranks agents. Its measures are under Effects and "
+                "Compare models."
+            )
+            url = addresses.address("analysis:effects", query)
+            return "Agents are not ranked here", reason, "See the effects", url, ""
+        main = labels.measures[labels.headlines[0]]
+        reason = (
+            f"{nobody} judges: rules decide. The {main.name} of every agent is on the leaderboard."
+        )
+        url = addresses.address("analysis:leaderboard", query)
+        return "These runs have no judges", reason, "See the leaderboard", url, ""
+    if selection.left_out:
+        reason = "The runs that these filters choose have finished nothing yet."
+        url = addresses.address("benchmarks:run_list")
+        return "Nothing is finished yet", reason, "Look at the runs", url, ""
+    return "No runs here", "No run fits these filters.", *clear
