@@ -64,8 +64,8 @@ class MembershipAdmin(MembershipBase):
     def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
         """Give the role."""
         by = request.user if isinstance(request.user, User) else None
-        made = add_member(study=obj.study, user=obj.user, role=obj.role, by=by)
-        obj.pk = made.pk
+        added = add_member(study=obj.study, user=obj.user, role=obj.role, by=by)
+        obj.pk = added.pk
         obj._state.adding = False
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:

@@ -75,10 +75,10 @@ def closed_by_open_items(user: User) -> ClosedRows:
     level, so the plan that is on the desk could be found there again beside a name. The same holds
     for agents that took over in a session.
     """
-    found = dict(_blind(user.pk).values_list("pk", f"settings__{LIVE}"))
-    if not found:
+    live_by_study = dict(_blind(user.pk).values_list("pk", f"settings__{LIVE}"))
+    if not live_by_study:
         return ClosedRows()
-    studies = list(found)
+    studies = list(live_by_study)
     items = Item.objects.filter(study__in=studies).order_by()
     judged = items.filter(trajectory__isnull=False).values("trajectory__run")
     played = LiveSession.objects.filter(study__in=studies).order_by().values("trajectory__run")
@@ -86,7 +86,7 @@ def closed_by_open_items(user: User) -> ClosedRows:
     same = same.filter(Q(pk__in=judged) | Q(pk__in=played))
     asked = items.filter(trajectory=None, task__isnull=False)
     alike = Q(Exists(same.order_by()))
-    if any(found.values()):
+    if any(live_by_study.values()):
         alike |= _took_over(played)
     return ClosedRows(
         Run.objects.filter(alike).order_by().values_list("pk", flat=True),

@@ -47,7 +47,7 @@ class PeoplePicker(forms.Widget):
             "id": (attrs or {}).get("id", f"id_{name}"),
             "accounts": accounts,
             "chosen": chosen,
-            "others": " ".join(one for one in chosen if one not in listed),
+            "others": " ".join(username for username in chosen if username not in listed),
             "cut_off": len(accounts) == MOST_LISTED,
         }
         return render_to_string("annotation/partials/_people_picker.html", context)
@@ -84,14 +84,14 @@ def read_people(text: str | Iterable[str]) -> list[User]:
     names = split_names(text)
     if len(names) > MOST_ANNOTATORS:
         raise forms.ValidationError(f"At most {MOST_ANNOTATORS} people at once.")
-    found = User.objects.filter(is_active=True).in_bulk(names, field_name="username")
-    missing = [name for name in names if name not in found]
+    accounts = User.objects.filter(is_active=True).in_bulk(names, field_name="username")
+    missing = [name for name in names if name not in accounts]
     if missing:
         raise forms.ValidationError(
             f"No account with this name: {', '.join(missing)}. People without an account can "
             "be invited by a link."
         )
-    return [found[name] for name in names]
+    return [accounts[name] for name in names]
 
 
 def reason_field(*, required: bool, label: str = "Reason", words: str = "") -> forms.CharField:

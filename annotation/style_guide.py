@@ -214,7 +214,8 @@ def _form(
     statements = [Statement("w1", "world", NO_ROLL), Statement("u1", "user", "No scents, please.")]
     return build_form(
         questionnaire, slots, places,
-        candidates={one.key: one for one in statements}, conditions=statements, **more,
+        candidates={statement.key: statement for statement in statements},
+        conditions=statements, **more,
     )  # fmt: skip
 
 

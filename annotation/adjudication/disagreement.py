@@ -120,7 +120,7 @@ def split_of(n: Any, most: Any, options: int) -> Any:
 
 def far_apart(sets: Iterable[Sequence[str]]) -> int:
     """Return the first number of a place with marks; the second is 0."""
-    pairs = [len(set(one) ^ set(other)) for one, other in combinations(sets, 2)]
+    pairs = [len(set(first) ^ set(other)) for first, other in combinations(sets, 2)]
     if not pairs:
         return 0
     # d/(1 + d) for the mean d = sum/pairs, in thousandths

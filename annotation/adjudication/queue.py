@@ -84,12 +84,12 @@ class Queue:
         """Return at most ``size`` places after ``beyond``, or before it, nearest first."""
         everything = range(len(self))
         if beyond is None:
-            found = everything[::-1] if backwards else everything
+            positions = everything[::-1] if backwards else everything
         elif backwards:
-            found = everything[: bisect_left(everything, beyond.key, key=self._key)][::-1]
+            positions = everything[: bisect_left(everything, beyond.key, key=self._key)][::-1]
         else:
-            found = everything[bisect_right(everything, beyond.key, key=self._key) :]
-        return [self[place] for place in found[:size]]
+            positions = everything[bisect_right(everything, beyond.key, key=self._key) :]
+        return [self[place] for place in positions[:size]]
 
     def _key(self, place: int) -> tuple[int, int, int, int]:
         return self[place].key
@@ -131,8 +131,8 @@ def _is_decided(study: Study, places: DisagreementTable) -> Any:
 
 
 def _load(study: Study, questionnaire: Questionnaire) -> DisagreementTable:
-    made = study.created_at.isoformat()
-    key = f"disagreements:{source_digest()}:{study.pk}:{made}:{study.questionnaire}"
+    created = study.created_at.isoformat()
+    key = f"disagreements:{source_digest()}:{study.pk}:{created}:{study.questionnaire}"
     # Before the answers: what is submitted in between is compared again the next time.
     assignments = _compared_assignments(study)
     kept: DisagreementTable | None = caches["reports"].get(key)
@@ -140,18 +140,18 @@ def _load(study: Study, questionnaire: Questionnaire) -> DisagreementTable:
     if kept is not None and changed is not None and len(changed) <= MANY:
         if not changed:
             return kept
-        found = _joined_to(kept, _compared(study, questionnaire, changed), changed, assignments)
+        table = _joined_to(kept, _compared(study, questionnaire, changed), changed, assignments)
     else:
-        found = _sorted(*_compared(study, questionnaire, None), assignments)
-    caches["reports"].set(key, found, KEEP_SECONDS)
-    return found
+        table = _sorted(*_compared(study, questionnaire, None), assignments)
+    caches["reports"].set(key, table, KEEP_SECONDS)
+    return table
 
 
 def _compared_assignments(study: Study) -> str:
     """Return which assignments are compared, and since when they are submitted."""
     rows = compared_assignments(study).filter(item__done__gte=2)
-    found = rows.aggregate(text=aggregate_numbers("item__rank", "pk", "submitted_at"))
-    return found["text"] or ""
+    joined = rows.aggregate(text=aggregate_numbers("item__rank", "pk", "submitted_at"))
+    return joined["text"] or ""
 
 
 def _changed(before: str, now: str) -> set[int]:
@@ -166,14 +166,14 @@ def _rows(text: str) -> set[tuple[str, ...]]:
 
 def _joined_to(
     kept: DisagreementTable,
-    found: tuple[tuple[tuple[str, str], ...], Columns],
+    changed: tuple[tuple[tuple[str, str], ...], Columns],
     ranks: set[int],
     assignments: str,
 ) -> DisagreementTable:
     """Return what is kept of the items that did not change, and what was found of the others."""
     import numpy as np
 
-    slots, columns = found
+    slots, columns = changed
     known = {slot: n for n, slot in enumerate(dict.fromkeys((*kept.slots, *slots)))}
     numbers = np.array([known[slot] for slot in slots], dtype=np.int64)
     fresh = {**columns, "slot": numbers[columns["slot"]]}
@@ -256,11 +256,11 @@ def _apart(question: Question, slot: int, answers: Any) -> Any:
         total, squares = np.add.reduceat(value, starts), np.add.reduceat(value * value, starts)
         far = gap_of(low, high, question.scale.most)
         spread = variance_of(n, total, squares)
-    found = np.stack(
+    compared = np.stack(
         [rank[starts], np.full_like(n, slot), n, far, spread, np.minimum.reduceat(pk, starts)],
         axis=1,
     )
-    return found[(n >= 2) & (low < high)]
+    return compared[(n >= 2) & (low < high)]
 
 
 def _of_marks(
@@ -275,8 +275,8 @@ def _of_marks(
         return
     place = ("assignment__item__rank", "question", "subject")
     rows = _ratings(study, asked, ranks).filter(chosen__isnull=False).order_by(*place, "pk")
-    found = rows.values_list(*place, Cast("chosen", TextField()), "pk")
-    for (rank, question, subject), group in groupby(found.iterator(), key=lambda row: row[:3]):
+    answers = rows.values_list(*place, Cast("chosen", TextField()), "pk")
+    for (rank, question, subject), group in groupby(answers.iterator(), key=lambda row: row[:3]):
         texts, ids = zip(*(row[3:] for row in group), strict=True)
         if len(set(texts)) == 1:
             continue

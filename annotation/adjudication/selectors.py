@@ -109,8 +109,8 @@ def adjudicated(study: Study) -> Iterator[AdjudicationResult]:
 def find_slot(item: Item, questionnaire: Questionnaire, name: str) -> Slot | None:
     """Return the place of an item with this name that people can disagree about."""
     slots = questionnaire.slots(item.asked, item.subjects)
-    found = next((slot for slot in slots if slot.name == name), None)
-    return None if found is None or found.question.scale.kind == "text" else found
+    match = next((slot for slot in slots if slot.name == name), None)
+    return None if match is None or match.question.scale.kind == "text" else match
 
 
 def place_ratings(item: Item, slot: Slot) -> QuerySet[Rating]:
@@ -140,17 +140,17 @@ def raters_of(item: Item, slot: Slot, texts: Mapping[str, str], user: User) -> l
     for place, pk in enumerate(ids):
         if pk not in answering:
             continue
-        found = ratings[pk]
-        answer = found[Aspect.ANSWER, True]
+        by_aspect = ratings[pk]
+        answer = by_aspect[Aspect.ANSWER, True]
         views.append(
             RaterView(
                 letter=letter(place),
                 answer=answer_text(slot.question, answer, texts),
                 marks=[texts.get(key, key) for key in answer.chosen or []],
-                comment=_text(found.get((Aspect.COMMENT, True))),
-                flag=_flag(found.get((Aspect.FLAG, True))),
-                quotes=_quotes(found.get((Aspect.EVIDENCE, True))),
-                remark=_text(found.get((Aspect.COMMENT, False))),
+                comment=_text(by_aspect.get((Aspect.COMMENT, True))),
+                flag=_flag(by_aspect.get((Aspect.FLAG, True))),
+                quotes=_quotes(by_aspect.get((Aspect.EVIDENCE, True))),
+                remark=_text(by_aspect.get((Aspect.COMMENT, False))),
                 own=answer.assignment.annotator_id == user.pk,
                 unblinded=answer.edit.unblinded,
             )
@@ -171,8 +171,8 @@ def texts_of(item: Item, slot: Slot) -> dict[str, str]:
         return dict(rows.values_list("key", "text"))
     if slot.question.scale.kind != "marks" or item.trajectory is None:
         return {}
-    found = Constraint.objects.filter(profile=item.trajectory.profile_id)
-    return dict(found.order_by("pk").values_list("key", "text"))
+    constraints = Constraint.objects.filter(profile=item.trajectory.profile_id)
+    return dict(constraints.order_by("pk").values_list("key", "text"))
 
 
 def _text(row: Rating | None) -> str:
@@ -293,12 +293,12 @@ def _condition_texts(
     questionnaire: Questionnaire, items: Iterable[Item]
 ) -> dict[int, dict[str, str]]:
     """Return the texts of conditions or candidates of each item (by id), by their keys."""
-    found: dict[int, dict[str, str]] = {}
+    texts: dict[int, dict[str, str]] = {}
     if questionnaire.unit == "task":
         by_task = {item.task_id: item.pk for item in items}
         candidates = Candidate.objects.filter(task__in=by_task)
         for task, key, text in candidates.values_list("task", "key", "text"):
-            found.setdefault(by_task[task], {})[key] = text
+            texts.setdefault(by_task[task], {})[key] = text
     elif any(question.scale.kind == "marks" for question in questionnaire.questions):
         by_profile: dict[int, list[int]] = {}
         for item in items:
@@ -307,8 +307,8 @@ def _condition_texts(
         conditions = Constraint.objects.filter(profile__in=by_profile)
         for profile, key, text in conditions.values_list("profile", "key", "text"):
             for pk in by_profile[profile]:
-                found.setdefault(pk, {})[key] = text
-    return found
+                texts.setdefault(pk, {})[key] = text
+    return texts
 
 
 def decided_count(study: Study) -> int:
@@ -353,10 +353,10 @@ def _scored(item: Item, slot: Slot) -> list[JudgeVerdict]:
         rows = rows.filter(turn_index=int(slot.part))
     else:
         rows = rows.filter(is_final=True)
-    found = rows.order_by("seat", "replicate", "pk").values_list("judge__name", "value", "reason")
+    scores = rows.order_by("seat", "replicate", "pk").values_list("judge__name", "value", "reason")
     return [
         JudgeVerdict(name, "no score" if value is None else f"{value:g}", reason)
-        for name, value, reason in found
+        for name, value, reason in scores
     ]
 
 

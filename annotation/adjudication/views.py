@@ -96,22 +96,22 @@ def queue(request: HttpRequest, pk: int) -> HttpResponseBase:
     after = _anchor(access, questionnaire, request.GET.get("after", ""))
     before = _anchor(access, questionnaire, request.GET.get("before", ""))
     backwards, anchor = before is not None, before or after
-    found = places.page(size=PAGE + 1, beyond=anchor, backwards=backwards)
-    more, found = len(found) > PAGE, found[:PAGE]
+    shown = places.page(size=PAGE + 1, beyond=anchor, backwards=backwards)
+    more, shown = len(shown) > PAGE, shown[:PAGE]
     if backwards:
-        found.reverse()
+        shown.reverse()
     context = {
         **study_context(access, "adjudication"),
         "form": form,
-        "rows": queue_rows(study, questionnaire, found),
+        "rows": queue_rows(study, questionnaire, shown),
         "total": len(places),
         "decided": decided_count(study),
         "left_out": left_out(study),
         "query": _query(request.GET),
-        "previous_url": _page(request.GET, "before", found[0])
-        if found and (more if backwards else anchor is not None)
+        "previous_url": _page(request.GET, "before", shown[0])
+        if shown and (more if backwards else anchor is not None)
         else "",
-        "next_url": _page(request.GET, "after", found[-1]) if found and (backwards or more) else "",
+        "next_url": _page(request.GET, "after", shown[-1]) if shown and (backwards or more) else "",
     }
     return render(request, "annotation/adjudication.html", context)
 
@@ -261,8 +261,8 @@ def _neighbour(
     *,
     backwards: bool,
 ) -> str:
-    found = places.page(size=1, beyond=here, backwards=backwards)
-    return _url(access, found[0].rank, found[0].name) + _query(request.GET) if found else ""
+    nearest = places.page(size=1, beyond=here, backwards=backwards)
+    return _url(access, nearest[0].rank, nearest[0].name) + _query(request.GET) if nearest else ""
 
 
 def _url(access: StudyAccess, rank: int, name: str) -> str:

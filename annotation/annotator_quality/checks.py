@@ -26,7 +26,7 @@ PEOPLE = 100
 
 def latest_work(study: Study, people: Sequence[Participant]) -> dict[int, list[SubmittedWork]]:
     """Return each person's latest submitted items by their positions."""
-    found: dict[int, list[SubmittedWork]] = {}
+    by_person: dict[int, list[SubmittedWork]] = {}
     for start in range(0, len(people), PEOPLE):
         # Person by person and by position alone: so the index of a person's assignments finds the
         # few. By state the database would look at every submitted assignment of the study.
@@ -46,8 +46,8 @@ def latest_work(study: Study, people: Sequence[Participant]) -> dict[int, list[S
         ):
             if state == State.SUBMITTED:
                 work = SubmittedWork(active_ms, pattern, at, opened)
-                found.setdefault(user, []).append(work)
-    return found
+                by_person.setdefault(user, []).append(work)
+    return by_person
 
 
 def whole_work(study: Study, person: Participant) -> int | None:
@@ -93,9 +93,9 @@ def person_signs(
     )
     since = person.gold_since
     if since is not None:  # somebody has acted on what was before
-        work = [one for one in work if one.at is not None and one.at > since]
+        work = [item for item in work if item.at is not None and item.at > since]
     if simulated:
-        work = [SubmittedWork(one.active_ms, one.pattern, one.at) for one in work]
+        work = [SubmittedWork(item.active_ms, item.pattern, item.at) for item in work]
     signs = work_signs(work, right=person.gold_right, asked=person.gold_asked, rules=rules)
     return [*unanswered_words(unanswered), *signs]
 

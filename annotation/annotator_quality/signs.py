@@ -47,7 +47,7 @@ def answer_pattern(values: Iterable[int]) -> str:
 
 def median_seconds(work: Sequence[SubmittedWork]) -> float | None:
     """Return the median active time of these items; None where none is known."""
-    times = [one.active_ms for one in work if one.active_ms]
+    times = [item.active_ms for item in work if item.active_ms]
     return median(times) / 1000 if times else None
 
 
@@ -76,7 +76,7 @@ def work_signs(
         signs.append(gold_words(right, asked, rules.least_share))
     if rules.least_seconds:
         signs += _too_fast(work, rules)
-    patterns = [one.pattern for one in work if one.pattern.count(",") + 1 >= ENOUGH_ANSWERS]
+    patterns = [item.pattern for item in work if item.pattern.count(",") + 1 >= ENOUGH_ANSWERS]
     if len(patterns) >= rules.items:
         signs += _equal_answers(patterns, rules.run)
     return signs
@@ -87,7 +87,7 @@ def unknown_times(work: Sequence[SubmittedWork]) -> str:
 
     Neither the browser nor the server knows it of most of these items.
     """
-    unknown = sum(not one.active_ms and (one.opened is None or one.at is None) for one in work)
+    unknown = sum(not item.active_ms and (item.opened is None or item.at is None) for item in work)
     if not work or unknown <= len(work) / 2:
         return ""
     return f"the time at work is not known of {unknown} of {len(work)} items"
@@ -103,13 +103,13 @@ def _too_fast(work: Sequence[SubmittedWork], rules: WorkRules) -> list[str]:
     browser counted, or by the server's clock, which no browser can change.
     """
     limit = rules.least_seconds
-    times = [one.active_ms / 1000 for one in work if one.active_ms]
+    times = [item.active_ms / 1000 for item in work if item.active_ms]
     if len(times) >= rules.items and median(times) < limit:
         return [
             f"{median(times):.1f} s for an item (median of {len(times)}); "
             f"less than {limit} s is too fast to read one"
         ]
-    shown = [(one.opened, one.at) for one in work if one.opened and one.at]
+    shown = [(item.opened, item.at) for item in work if item.opened and item.at]
     elapsed = elapsed_seconds(shown)
     if elapsed is None or len(shown) < rules.items or elapsed >= limit * len(shown):
         return []

@@ -26,13 +26,13 @@ def unanswered_places(trajectories: Iterable[int]) -> dict[int, list[LivePlace]]
         state=Exchange.State.ANSWERED,
     )
     spoke = set(replies.order_by().values_list("trajectory", "answerer__name", "role").distinct())
-    found: dict[int, list[LivePlace]] = {}
+    unanswered: dict[int, list[LivePlace]] = {}
     for place in played:
         assert place.player is not None
         trajectory, name = place.session.trajectory_id, player_name(place.player)
         if not any((trajectory, name, role) in spoke for role in place.roles):
-            found.setdefault(trajectory, []).append(place)
-    return found
+            unanswered.setdefault(trajectory, []).append(place)
+    return unanswered
 
 
 def unanswered_sessions(study: Study) -> dict[int, list[int]]:
@@ -43,12 +43,12 @@ def unanswered_sessions(study: Study) -> dict[int, list[int]]:
     if not study.is_live:
         return {}
     over = LiveSession.objects.filter(study=study, practice=False, state__in=LiveSession.OVER)
-    found: dict[int, list[int]] = {}
+    numbers: dict[int, list[int]] = {}
     for places in unanswered_places(over.values_list("trajectory", flat=True)).values():
         for place in places:
             assert place.player_id is not None
-            found.setdefault(place.player_id, []).append(place.session.number)
-    return found
+            numbers.setdefault(place.player_id, []).append(place.session.number)
+    return numbers
 
 
 def unanswered_words(numbers: Sequence[int]) -> list[str]:

@@ -323,7 +323,7 @@ def rate_own_assignment(
         outcomes = record_edits(
             assignment=item,
             by=user,
-            edits=[_edit(one) for one in wanted.edits],
+            edits=[_edit(row) for row in wanted.edits],
             active_ms=wanted.active_ms,
         )
         for number, outcome in enumerate(outcomes):
@@ -331,7 +331,7 @@ def rate_own_assignment(
                 words = f"{outcome.reason[:1].upper()}{outcome.reason[1:]}."
                 status = STATUS.get(outcome.code, 409)
                 raise ApiError(status, words, f"edits.{number}", outcome.code)
-    return {"edits": [_stored(one) for one in outcomes if isinstance(one, StoredEdit)]}
+    return {"edits": [_stored(row) for row in outcomes if isinstance(row, StoredEdit)]}
 
 
 @router.post(f"{ONE}/submit", response={200: AssignmentOut, **WRITES})

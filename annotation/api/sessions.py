@@ -130,10 +130,10 @@ def create_study_of_sessions(request: HttpRequest, wanted: NewSessions) -> Statu
         ensure_scripted_agents()
         form = read_live_document(wanted.sessions, seen=visibility(request))
         study = create_sessions(wish=form.wish(), design=form.design(), by=person(request))
-        made = LiveSession.objects.filter(study=study, practice=False).order_by("number")
+        sessions = LiveSession.objects.filter(study=study, practice=False).order_by("number")
         return 201, {
             "study": study.pk,
-            "sessions": list(made.values_list("pk", flat=True)),
+            "sessions": list(sessions.values_list("pk", flat=True)),
             "url": reverse("annotation:study_sessions", args=[study.pk]),
         }
 
@@ -157,8 +157,8 @@ def list_sessions(
         rows = rows.filter(state=query.state)
     page, following = one_page(request, rows.prefetch_related("study"), query.limit)
     named = () if access.blind else (study_id,)
-    found = session_rows(page.rows, reader=access.user, named=named)
-    return {"items": [_row(row, oversees=not access.blind) for row in found], "next": following}
+    listed = session_rows(page.rows, reader=access.user, named=named)
+    return {"items": [_row(row, oversees=not access.blind) for row in listed], "next": following}
 
 
 @router.get("/sessions/{int:session_id}", response={200: SessionOut, **refusals(404)})

@@ -51,7 +51,9 @@ FILES = {
     "responses": {
         200: {
             "description": "The file.",
-            "content": {made.content_type.partition(";")[0]: FILE for made in FORMATS.values()},
+            "content": {
+                file_format.content_type.partition(";")[0]: FILE for file_format in FORMATS.values()
+            },
         }
     }
 }
@@ -155,12 +157,12 @@ def list_studies(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
     rows = Study.objects.all()
     if not user.is_superuser:
         rows = rows.filter(pk__in=mine.order_by().values("study"))
-    found, following = one_page(request, rows, page.limit, newest=True)
+    studies, following = one_page(request, rows, page.limit, newest=True)
     roles: dict[int, list[str]] = {}
-    for study, role in mine.filter(study__in=found.rows).values_list("study", "role"):
+    for study, role in mine.filter(study__in=studies.rows).values_list("study", "role"):
         roles.setdefault(study, []).append(role)
     return {
-        "items": [study_row(row, roles.get(row.pk, [])) for row in found.rows],
+        "items": [study_row(row, roles.get(row.pk, [])) for row in studies.rows],
         "next": following,
     }
 
@@ -229,9 +231,9 @@ def _planned(request: HttpRequest, wanted: NewStudy) -> PlannedStudy:
 
 def _plan_row(planned: PlannedStudy) -> dict[str, Any]:
     left_out = {
-        "not ended with anything to judge": planned.found.unusable,
-        "without anything that is asked about": planned.found.unasked,
-        "later trials": planned.found.later_trials,
+        "not ended with anything to judge": planned.source_items.unusable,
+        "without anything that is asked about": planned.source_items.unasked,
+        "later trials": planned.source_items.later_trials,
     }
     return {
         "items": len(planned.options),
@@ -257,16 +259,16 @@ def get_study_progress(request: HttpRequest, study_id: int) -> dict[str, Any]:
     observers.
     """
     access = fetch_overseen_study(request, study_id)
-    found = study_progress(access.study, blind=blind_reader(access))
+    progress = study_progress(access.study, blind=blind_reader(access))
     return {
-        "items": found.items,
-        "wanted": found.wanted,
-        "submitted": found.submitted,
-        "open": found.open,
-        "free": found.free,
-        "skipped": found.skipped,
-        "gone": found.gone,
-        "gold": found.gold,
+        "items": progress.items,
+        "wanted": progress.wanted,
+        "submitted": progress.submitted,
+        "open": progress.open,
+        "free": progress.free,
+        "skipped": progress.skipped,
+        "gone": progress.gone,
+        "gold": progress.gold,
         "annotators": [
             {
                 "number": row.number,
@@ -284,7 +286,7 @@ def get_study_progress(request: HttpRequest, study_id: int) -> dict[str, Any]:
                 "last_seen": row.last_seen,
                 "warnings": list(row.warnings),
             }
-            for row in found.people
+            for row in progress.people
         ],
     }
 

@@ -83,8 +83,8 @@ def _move(
             Item.objects.filter(pk__in=items[start : start + CHUNK]).update(given=given)
     returned = Counter(row[2] for row in rows if row[3] == Part.MAIN)
     for count, people in _by_count(returned).items():
-        found = Participant.objects.filter(study=study, user__in=people)
-        found.update(returned=F("returned") - step * count)
+        participants = Participant.objects.filter(study=study, user__in=people)
+        participants.update(returned=F("returned") - step * count)
     StudyEvent.objects.bulk_create(
         [
             StudyEvent(
@@ -103,7 +103,7 @@ def _move(
 
 def _by_count(counts: Mapping[int, int]) -> dict[int, list[int]]:
     """Group ids by their count, in a fixed order so that locks cannot deadlock."""
-    found: dict[int, list[int]] = defaultdict(list)
+    by_count: dict[int, list[int]] = defaultdict(list)
     for pk, count in sorted(counts.items()):
-        found[count].append(pk)
-    return found
+        by_count[count].append(pk)
+    return by_count

@@ -46,10 +46,10 @@ def gold_counts(studies: Iterable[Study]) -> defaultdict[int, dict[int, GoldCoun
 
     Counters of participants hold gold items too; what is told of judgements is without them.
     """
-    found: defaultdict[int, dict[int, GoldCounts]] = defaultdict(dict)
+    by_study: defaultdict[int, dict[int, GoldCounts]] = defaultdict(dict)
     gold = [Q(study=study, rank__in=ranks) for study in studies if (ranks := gold_ranks(study))]
     if not gold:
-        return found
+        return by_study
     held = Assignment.objects.filter(
         item__in=Item.objects.filter(reduce(or_, gold)).order_by(), part=Assignment.Part.MAIN,
         state__in=(State.OPEN, State.SUBMITTED, State.SKIPPED),
@@ -60,8 +60,8 @@ def gold_counts(studies: Iterable[Study]) -> defaultdict[int, dict[int, GoldCoun
         submitted=Count("pk", filter=Q(state=State.SUBMITTED)),
         skipped=Count("pk", filter=Q(state=State.SKIPPED)),
     ):
-        found[study][user] = GoldCounts(*counts)
-    return found
+        by_study[study][user] = GoldCounts(*counts)
+    return by_study
 
 
 def draw_gold(study: Study, user: User, participant: Participant) -> Item | None:

@@ -32,8 +32,8 @@ def played_trajectory_ids(user: User) -> list[int]:
     answerers = list(rows.values_list("pk", flat=True))
     if not answerers:
         return []
-    found = Exchange.objects.filter(answerer__in=answerers).order_by()
-    return sorted(set(found.values_list("trajectory", flat=True)))
+    exchanges = Exchange.objects.filter(answerer__in=answerers).order_by()
+    return sorted(set(exchanges.values_list("trajectory", flat=True)))
 
 
 def free_items(study: Study, user: User, played: Sequence[int] | None = None) -> QuerySet[Item]:
@@ -81,8 +81,8 @@ def _taken_back() -> Exists:
     by_hand = Q(kind=Kind.RETURNED, by__isnull=False) & ~Q(reason__in=(CLOSED, LEFT))
     ways = StudyEvent.objects.filter(kind__in=(Kind.RETURNED, Kind.REASSIGNED))
     latest = ways.filter(assignment=OuterRef(OuterRef("pk"))).order_by("-pk").values("pk")[:1]
-    found = StudyEvent.objects.filter(pk=Subquery(latest), assignment=OuterRef("pk"))
-    return Exists(found.filter(Q(kind=Kind.REASSIGNED) | by_hand))
+    events = StudyEvent.objects.filter(pk=Subquery(latest), assignment=OuterRef("pk"))
+    return Exists(events.filter(Q(kind=Kind.REASSIGNED) | by_hand))
 
 
 def present_annotators(study: Study) -> list[Participant]:

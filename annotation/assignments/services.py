@@ -68,20 +68,20 @@ def find_participant(*, study: int, user: User) -> Participant | None:
 
     Code that changes anything about an item takes this lock first.
     """
-    found = lock_participant_row(study=study, user=user.pk)
-    if found is not None:
-        found.user = user
-    return found
+    participant = lock_participant_row(study=study, user=user.pk)
+    if participant is not None:
+        participant.user = user
+    return participant
 
 
 def lock_participant(*, study: Study | int, user: User) -> Participant:
     """Return this person's locked participant row, or refuse if they have none."""
-    found = find_participant(study=study if isinstance(study, int) else study.pk, user=user)
-    if found is None:
+    participant = find_participant(study=study if isinstance(study, int) else study.pk, user=user)
+    if participant is None:
         raise Refused("not_yours", "you are not an annotator of this study")
     if isinstance(study, Study):
-        found.study = study
-    return found
+        participant.study = study
+    return participant
 
 
 def lock_assignment(assignment: Assignment) -> Assignment:
@@ -258,10 +258,10 @@ def lease_end(study: Study) -> datetime:
 
 def _open_assignment(study: Study, user: User) -> Assignment | None:
     mine = Assignment.objects.filter(study=study, annotator=user, part=Part.MAIN)
-    found = mine.filter(state=State.OPEN).order_by("position").first()
-    if found is not None:
-        found.study, found.annotator = study, user
-    return found
+    assignment = mine.filter(state=State.OPEN).order_by("position").first()
+    if assignment is not None:
+        assignment.study, assignment.annotator = study, user
+    return assignment
 
 
 def _reclaim_returned_item(study: Study, user: User, participant: Participant) -> Assignment | None:
@@ -271,15 +271,15 @@ def _reclaim_returned_item(study: Study, user: User, participant: Participant) -
     mine = Assignment.objects.select_for_update(of=("self",), no_key=True).select_related("item")
     mine = mine.filter(study=study, annotator=user, part=Part.MAIN, state=State.RETURNED)
     mine = not_taken_back(mine.filter(item__given__lt=F("item__wanted")))
-    found = mine.order_by("position").first()
-    if found is None:
+    assignment = mine.order_by("position").first()
+    if assignment is None:
         return None
-    found.study, found.annotator = study, user
+    assignment.study, assignment.annotator = study, user
     try:
-        change_assignment_state(found, State.OPEN, by=user, kind=Kind.LEASED)
+        change_assignment_state(assignment, State.OPEN, by=user, kind=Kind.LEASED)
     except Refused:
         return None  # somebody else was quicker
-    return found
+    return assignment
 
 
 def _claim_free_item(study: Study, user: User, participant: Participant) -> Item | None:
@@ -300,8 +300,8 @@ def _claim_free_item(study: Study, user: User, participant: Participant) -> Item
             return item
     rows = free_items(study, user, played).order_by("rank")
     passing = rows.select_for_update(of=("self",), no_key=True, skip_locked=True)
-    for found in (passing.filter(rank__gt=participant.cursor), rows):
-        while (item := found.first()) is not None:
+    for candidates in (passing.filter(rank__gt=participant.cursor), rows):
+        while (item := candidates.first()) is not None:
             if _claim_slot(item.pk):
                 participant.cursor = item.rank
                 return item

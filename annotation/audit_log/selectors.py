@@ -165,8 +165,8 @@ def record_groups(study: Study, asked: RecordSelection, by: str) -> tuple[list[R
 
 
 def _count_groups(rows: QuerySet[Any], moment: str) -> dict[int, tuple[int, datetime]]:
-    found = rows.order_by().values_list("group")
-    counts = found.annotate(count=Count("pk"), last=Max(moment))
+    groups = rows.order_by().values_list("group")
+    counts = groups.annotate(count=Count("pk"), last=Max(moment))
     return {group: (count, last) for group, count, last in counts}
 
 

@@ -185,8 +185,10 @@ def _finish_runs(job: Job, runs: QuerySet[Run], words: str, progress: Progress) 
 
 def _tell(progress: Progress, message: str) -> None:
     """Report how many trajectories of the demo have ended."""
-    made = Trajectory.objects.filter(run__dataset__is_demo=True, run__is_demo=True, reserved=False)
-    ended = made.exclude(status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING])
+    trajectories = Trajectory.objects.filter(
+        run__dataset__is_demo=True, run__is_demo=True, reserved=False
+    )
+    ended = trajectories.exclude(status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING])
     done = ended.count()
     progress.report(done=done, message=message)
     # The limit on attempts is for jobs that get nowhere; one that got on may begin afresh.

@@ -73,14 +73,14 @@ class Balance:
                 place = next(n for n, distance in enumerate(off) if distance > max(off) - 1e-9)
                 worst = off[place], row, names[place]
         least, most, low, high = zip(*spans, strict=True) if spans else ((), (), (), ())
-        found = self._cell(*worst[1:]) if spans else None
+        worst_cell = self._cell(*worst[1:]) if spans else None
         return {
             "least": min(least, default=None),
             "most": max(most, default=None),
             "expected_least": _rounded(min(low, default=None)),
             "expected_most": _rounded(max(high, default=None)),
-            "worst": found,
-            "words": self._words(found, labels or {}),
+            "worst": worst_cell,
+            "words": self._words(worst_cell, labels or {}),
         }
 
     def _cell(self, row: str, column: str) -> BalanceCell:

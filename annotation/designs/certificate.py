@@ -276,9 +276,9 @@ def _together(orders: Mapping[str, list[DesignOption]]) -> Iterator[tuple[str, s
         for option in order:
             raters[option.id].append(name)
     for names in raters.values():
-        for one, two in combinations(names, 2):
-            yield one, two
-            yield two, one
+        for first, two in combinations(names, 2):
+            yield first, two
+            yield two, first
 
 
 def _places(lists: Mapping[str, tuple[ListEntry, ...]], part: str) -> dict[str, tuple[int, ...]]:

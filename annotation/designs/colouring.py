@@ -124,10 +124,10 @@ class _Graph:
             colour, other = other, colour
         return path
 
-    def _swap(self, path: Sequence[int], one: int, two: int) -> None:
+    def _swap(self, path: Sequence[int], first: int, two: int) -> None:
         """Exchange the two colours along ``path``."""
         for edge in path:
             for part in self.ends[edge]:
                 self.at[part].pop(self.colour[edge], None)
         for edge in path:
-            self._paint(edge, two if self.colour[edge] == one else one)
+            self._paint(edge, two if self.colour[edge] == first else first)

@@ -155,19 +155,19 @@ def confounded_effects(rows: Sequence[Judgement]) -> list[Confounding] | None:
     columns = {name: column for name, column in columns.items() if max(column) > 0}
     if sum(1 + max(column) for column in columns.values()) > MOST_LEVELS:
         return None
-    found = []
-    for one, other in combinations(columns, 2):
-        lost = _components(columns[one], columns[other]) - 1
+    effects = []
+    for first, other in combinations(columns, 2):
+        lost = _components(columns[first], columns[other]) - 1
         if lost:
-            few, many = sorted((one, other), key=lambda name: max(columns[name]))
-            found.append(Confounding(few, many, lost, max(columns[few])))
-    alone = any(MODEL in (pair.factor, pair.other) for pair in found)
+            few, many = sorted((first, other), key=lambda name: max(columns[name]))
+            effects.append(Confounding(few, many, lost, max(columns[few])))
+    alone = any(MODEL in (pair.factor, pair.other) for pair in effects)
     if MODEL in columns and len(columns) > 1 and not alone:
         rest = [column for name, column in columns.items() if name != MODEL]
         known = _rank(_gram(list(columns.values()))) - _rank(_gram(rest))
         if lost := max(columns[MODEL]) - known:
-            found.insert(0, Confounding(MODEL, "", lost, max(columns[MODEL])))
-    return found
+            effects.insert(0, Confounding(MODEL, "", lost, max(columns[MODEL])))
+    return effects
 
 
 def _codes(values: Iterable[object]) -> list[int]:
@@ -175,9 +175,9 @@ def _codes(values: Iterable[object]) -> list[int]:
     return [codes.setdefault(value, len(codes)) for value in values]
 
 
-def _components(one: Sequence[int], other: Sequence[int]) -> int:
+def _components(first: Sequence[int], other: Sequence[int]) -> int:
     """Return the number of components of the graph whose edges are the pairs of two columns."""
-    parent = list(range(2 + max(one) + max(other)))
+    parent = list(range(2 + max(first) + max(other)))
 
     def root(node: int) -> int:
         while parent[node] != node:
@@ -185,17 +185,17 @@ def _components(one: Sequence[int], other: Sequence[int]) -> int:
             node = parent[node]
         return node
 
-    for left, right in set(zip(one, other, strict=True)):
-        parent[root(left)] = root(1 + max(one) + right)
+    for left, right in set(zip(first, other, strict=True)):
+        parent[root(left)] = root(1 + max(first) + right)
     return sum(root(node) == node for node in range(len(parent)))
 
 
-def _crossed(one: Sequence[int], other: Sequence[int]) -> "NDArray[np.float64]":
+def _crossed(first: Sequence[int], other: Sequence[int]) -> "NDArray[np.float64]":
     """Return how often each level of one factor meets each level of another."""
     import numpy as np
 
-    counts = np.zeros((1 + max(one), 1 + max(other)))
-    np.add.at(counts, (np.asarray(one), np.asarray(other)), 1)
+    counts = np.zeros((1 + max(first), 1 + max(other)))
+    np.add.at(counts, (np.asarray(first), np.asarray(other)), 1)
     return counts
 
 
@@ -203,7 +203,7 @@ def _gram(columns: Sequence[Sequence[int]]) -> "NDArray[np.float64]":
     """Return X'X of the indicators of some factors."""
     import numpy as np
 
-    return np.block([[_crossed(one, other) for other in columns] for one in columns])
+    return np.block([[_crossed(first, other) for other in columns] for first in columns])
 
 
 def _rank(matrix: Any) -> int:

@@ -59,9 +59,9 @@ def deal_options(
     units = _make_units(known, unit, _barred(known, people, exclusions or {}))
     _check_enough(units, people, raters)
     grouped: dict[tuple[frozenset[int], str, int], list[_Unit]] = {}
-    for one in units:
-        label = one.options[0].model if unit == "item" else ""
-        grouped.setdefault((one.barred, label, len(one.options)), []).append(one)
+    for bundle in units:
+        label = bundle.options[0].model if unit == "item" else ""
+        grouped.setdefault((bundle.barred, label, len(bundle.options)), []).append(bundle)
     everyone = frozenset(range(len(people)))
     order = sorted(grouped, key=lambda key: (sorted(key[0]), *key[1:]))
     kinds = [UnitKind(len(grouped[key]), everyone - key[0], *key[1:]) for key in order]
@@ -72,10 +72,10 @@ def deal_options(
     draw = Draw(people=len(people), raters=raters, chance=chance)
     for group, row in zip(members, given, strict=True):
         chance.shuffle(group)
-        chosen_for = draw.people_for(tasks=[one.options[0].task for one in group], quotas=row)
-        for one, chosen in zip(group, chosen_for, strict=True):
+        chosen_for = draw.people_for(tasks=[bundle.options[0].task for bundle in group], quotas=row)
+        for bundle, chosen in zip(group, chosen_for, strict=True):
             for person in chosen:
-                orders[people[person]] += [option.id for option in one.options]
+                orders[people[person]] += [option.id for option in bundle.options]
     loads = [sum(row.get(person, 0) for row in given) for person in range(len(people))]
     return Allocation(
         orders={name: tuple(sorted(orders[name])) for name in sorted(orders)},
@@ -145,20 +145,20 @@ def _make_units(
 
 
 def _ids(units: Iterable[_Unit]) -> list[int]:
-    return sorted(option.id for one in units for option in one.options)
+    return sorted(option.id for unit in units for option in unit.options)
 
 
 def _check_enough(units: Sequence[_Unit], people: Sequence[str], raters: int) -> None:
     """Refuse when so many are excluded from one unit that ``raters`` people are not left."""
-    poor = [one for one in units if len(people) - len(one.barred) < raters]
+    poor = [unit for unit in units if len(people) - len(unit.barred) < raters]
     if poor:
         raise DesignError(
             "exclusions",
             [
-                f"{_describe([one])} needs {raters} rater{'s' * (raters != 1)}, and "
-                f"{len(people) - len(one.barred)} may judge it (excluded: "
-                f"{name_some(sorted(people[person] for person in one.barred))})"
-                for one in poor[:20]
+                f"{_describe([unit])} needs {raters} rater{'s' * (raters != 1)}, and "
+                f"{len(people) - len(unit.barred)} may judge it (excluded: "
+                f"{name_some(sorted(people[person] for person in unit.barred))})"
+                for unit in poor[:20]
             ]
             + ([f"and {len(poor) - 20:,} more"] if len(poor) > 20 else []),
             options=_ids(poor),
@@ -167,11 +167,11 @@ def _check_enough(units: Sequence[_Unit], people: Sequence[str], raters: int) ->
 
 def _describe(units: Sequence[_Unit]) -> str:
     """Return the units in words: items by id, tasks by name."""
-    single = all(one.name == str(one.options[0].id) for one in units)
+    single = all(unit.name == str(unit.options[0].id) for unit in units)
     noun = "item" if single else "task"
     many = len(units) != 1
     return (f"{len(units):,} " if many else "") + (
-        f"{noun}{'s' * many} {'(' * many}{name_some(one.name for one in units)}{')' * many}"
+        f"{noun}{'s' * many} {'(' * many}{name_some(unit.name for unit in units)}{')' * many}"
     )
 
 
@@ -204,7 +204,7 @@ def _share(
     try:
         loads.settle()
     except TooFew as error:
-        affected = [one for kind in error.kinds for one in members[kind]]
+        affected = [member for kind in error.kinds for member in members[kind]]
         others = len(error.people) < len(people)
         raise DesignError(
             "capacities",
@@ -247,7 +247,7 @@ def _pack(
         raise DesignError(
             "capacities",
             f"whole tasks of {sizes} items cannot be fitted into the limits; {way_out}",
-            options=_ids(one for group in members for one in group),
+            options=_ids(unit for group in members for unit in group),
         )
     even_items(kinds=kinds, given=given, people=len(bounds), bounds=bounds)
     return given

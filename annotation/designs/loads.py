@@ -202,13 +202,13 @@ class LoadTable:
             gap, room, kind = max(
                 (
                     self.given[k][giver] - self.given[k].get(taker, 0),
-                    min(self.given[k][giver], one.count - self.given[k].get(taker, 0)),
+                    min(self.given[k][giver], movable.count - self.given[k].get(taker, 0)),
                     -k,
                 )
-                for k, one in enumerate(self.kinds)
+                for k, movable in enumerate(self.kinds)
                 if self.given[k].get(giver)
-                and taker in one.allowed
-                and self.given[k].get(taker, 0) < one.count
+                and taker in movable.allowed
+                and self.given[k].get(taker, 0) < movable.count
             )
             steps.append((self.given[-kind], giver, taker))
             most = min(most, room, max(1, (gap + 1) // 2, -(-most // len(self.kinds))))

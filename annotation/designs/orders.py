@@ -84,7 +84,7 @@ def _order_blocks(
     for attempt in range(ATTEMPTS if len(items) <= LONG else 1):
         chance = random.Random(derive_seed(seed, "blocks", name, attempt))
         tried = _arrange_blocks(items, chance)
-        adjacent = sum(one.task == two.task for one, two in pairwise(tried))
+        adjacent = sum(first.task == two.task for first, two in pairwise(tried))
         if adjacent < fewest:
             best, fewest = tried, adjacent
         if fewest <= least:
@@ -151,19 +151,19 @@ def _keep_apart(
 def _next_but(waiting: deque[str], ahead: Counter[str], last: str | None) -> str:
     """Take the first waiting task that is not ``last``, or ``last`` where nothing else is left."""
     held: list[str] = []
-    found = None
-    while waiting and found is None:
+    chosen = None
+    while waiting and chosen is None:
         task = waiting.popleft()
         if ahead[task]:
             ahead[task] -= 1
         elif task == last:
             held.append(task)
         else:
-            found = task
-    if found is None:
-        found = held.pop()
+            chosen = task
+    if chosen is None:
+        chosen = held.pop()
     waiting.extendleft(held)
-    return found
+    return chosen
 
 
 # --- Latin square
@@ -234,14 +234,14 @@ def _nearly_latin(
     """Return what of the square's balance holds only nearly, and why."""
     if len(models) == 1:
         return []
-    found: list[str] = []
+    order: list[str] = []
     uneven = [
         edge
         for edge in edges
         if len(cells[edge]) < len(models) or any(len(t) != 1 for t in cells[edge].values())
     ]
     if uneven:
-        found.append(
+        order.append(
             f"Latin square: {len(uneven):,} of {len(edges):,} task blocks do not hold each of the "
             f"{len(models)} models once (such as {name_some(' · '.join(e) for e in uneven[:1])}); "
             "what is there follows the order of its row, so positions are balanced only nearly"
@@ -252,13 +252,13 @@ def _nearly_latin(
     if broken:
         # Backward rows of an odd square balance predecessors at the cost of single positions.
         exact = len(edges) % size == 0 and size % 2 == 0
-        found.append(
+        order.append(
             f"Latin square: of {len(per_task):,} tasks, {broken:,} have a number of raters that "
             f"does not divide by {size} models. Within these, positions are balanced only nearly; "
             f"over all {len(edges):,} task blocks together they are balanced "
             + ("exactly" if exact and not uneven else "only nearly")
         )
-    return found
+    return order
 
 
 def williams_row(size: int, index: int) -> tuple[int, ...]:

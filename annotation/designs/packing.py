@@ -36,7 +36,7 @@ def pack_kinds(
         (values, (rows, [*range(len(cells))] * 2)), shape=(len(kinds) + len(bounds), len(cells))
     )
     needed = [kind.count * raters for kind in kinds]
-    found = milp(
+    solution = milp(
         np.zeros(len(cells)),
         integrality=np.ones(len(cells), dtype=np.int64),
         bounds=Limits(0, np.array([kinds[k].count for k, _ in cells])),
@@ -45,12 +45,12 @@ def pack_kinds(
         ),
         options={"node_limit": NODES},
     )
-    if found.status == 2:
+    if solution.status == 2:
         return None
-    if found.x is None:
+    if solution.x is None:
         raise PackingUndecided
     given: list[dict[int, int]] = [{} for _ in kinds]
-    for (kind, person), units in zip(cells, found.x, strict=True):
+    for (kind, person), units in zip(cells, solution.x, strict=True):
         if round(units):
             given[kind][person] = round(units)
     return given
@@ -122,11 +122,11 @@ def _movable(
     kinds: Sequence[UnitKind], given: Sequence[dict[int, int]], giver: int, taker: int
 ) -> dict[int, int]:
     """Return for each weight a kind of which ``giver`` could hand a unit to ``taker``."""
-    found: dict[int, int] = {}
+    movable: dict[int, int] = {}
     for number, (kind, row) in enumerate(zip(kinds, given, strict=True)):
         if row.get(giver) and taker in kind.allowed and row.get(taker, 0) < kind.count:
-            found.setdefault(kind.weight, number)
-    return found
+            movable.setdefault(kind.weight, number)
+    return movable
 
 
 def _hand_over(row: dict[int, int], giver: int, taker: int) -> None:

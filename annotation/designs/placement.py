@@ -121,8 +121,8 @@ def hide_more(
         placed = [n + sum(other < n for other in chosen) + 1 for n in sorted(chosen)]
         known = [n + sum(c <= n for c in chosen) + 1 for n, is_gold in enumerate(ahead) if is_gold]
         everything = sorted(placed + known)
-        gaps = [after - one for one, after in pairwise(everything)]
-        even = {everything[n + 1] for n, (one, two) in enumerate(pairwise(gaps)) if one == two}
+        gaps = [after - first for first, after in pairwise(everything)]
+        even = {everything[n + 1] for n, (first, two) in enumerate(pairwise(gaps)) if first == two}
         moving = [n for n, at in zip(sorted(chosen), placed, strict=True)
                   if at in even and n not in ends]  # fmt: skip
         others_free = [n for n in free if n not in chosen]
@@ -224,4 +224,4 @@ def _misplaced(places: Sequence[int], third: int, length: int) -> list[int]:
         return list(places)
     gaps = [after - before for before, after in pairwise(places)]
     wrong = [places[number + 1] for number, gap in enumerate(gaps) if gap == 1]
-    return wrong + [places[n + 1] for n, (one, two) in enumerate(pairwise(gaps)) if one == two]
+    return wrong + [places[n + 1] for n, (first, two) in enumerate(pairwise(gaps)) if first == two]

@@ -116,14 +116,14 @@ def _keys(sample: Sample) -> tuple[str, ...]:
 
 
 def _stratum_of(name: str, members: Sequence[DesignOption], keys: tuple[str, ...]) -> Stratum:
-    found = {tuple(_value(option, key) for key in keys) for option in members}
-    if len(found) > 1:
+    strata = {tuple(_value(option, key) for key in keys) for option in members}
+    if len(strata) > 1:
         raise DesignError(
             "strata",
-            f"task {name} lies in {len(found)} strata of {', '.join(keys)}; stratify by what all "
+            f"task {name} lies in {len(strata)} strata of {', '.join(keys)}; stratify by what all "
             "of a task's items share, or take single items",
         )
-    return found.pop()
+    return strata.pop()
 
 
 def _value(option: DesignOption, key: str) -> str:

@@ -68,11 +68,11 @@ class Allocation:
 
 def index_options(options: Iterable[DesignOption]) -> dict[int, DesignOption]:
     """Return options by id in the order of ids; an id that stands for two options is refused."""
-    found: dict[int, DesignOption] = {}
+    by_id: dict[int, DesignOption] = {}
     for option in options:
-        if found.setdefault(option.id, option) != option:
+        if by_id.setdefault(option.id, option) != option:
             raise DesignError("options", f"two different options have the id {option.id}")
-    return dict(sorted(found.items()))
+    return dict(sorted(by_id.items()))
 
 
 def name_some(things: Iterable[object]) -> str:

@@ -76,10 +76,10 @@ class Remarks:
     @property
     def words(self) -> str:
         """The remarks in words, such as ``flagged, comment, 2 passages``."""
-        found = ["flagged"] * bool(self.flag) + ["comment"] * bool(self.comment)
+        parts = ["flagged"] * bool(self.flag) + ["comment"] * bool(self.comment)
         if self.evidence:
-            found.append(f"{len(self.evidence)} passage{'s' * (len(self.evidence) > 1)}")
-        return ", ".join(found)
+            parts.append(f"{len(self.evidence)} passage{'s' * (len(self.evidence) > 1)}")
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -267,11 +267,11 @@ def has_many(scale: Scale) -> bool:
 
 def _by_kind(slots: Sequence[Slot]) -> Iterator[tuple[str, list[Slot]]]:
     """Yield slots by what they are about, each kind where it comes first."""
-    found: dict[str, list[Slot]] = {}
+    by_kind: dict[str, list[Slot]] = {}
     for slot in slots:
         about = slot.question.about
-        found.setdefault(about if about in MANY else "whole", []).append(slot)
-    yield from found.items()
+        by_kind.setdefault(about if about in MANY else "whole", []).append(slot)
+    yield from by_kind.items()
 
 
 def _at(places: Places, slot: Slot) -> DeskAnswer:
@@ -300,19 +300,19 @@ def _marks(
     slots: Sequence[Slot], conditions: Sequence[Statement]
 ) -> dict[str, list[ConditionMark]]:
     """Return what can be marked, by question; keys beyond those there are stay empty."""
-    found: dict[str, list[ConditionMark]] = {}
+    marks: dict[str, list[ConditionMark]] = {}
     for question in {slot.question.key: slot.question for slot in slots}.values():
         if question.scale.kind != "marks":
             continue
         kinds = [question.scale.of] if question.scale.of else list(KINDS)
-        rows = [one for kind in kinds for one in conditions if one.kind == kind]
-        found[question.key] = [
+        rows = [condition for kind in kinds for condition in conditions if condition.kind == kind]
+        marks[question.key] = [
             ConditionMark(
-                one.key,
-                one.text,
+                condition.key,
+                condition.text,
                 MARK_KEYS[place] if place < len(MARK_KEYS) else "",
-                "" if question.scale.of else one.word,
+                "" if question.scale.of else condition.word,
             )
-            for place, one in enumerate(rows)
+            for place, condition in enumerate(rows)
         ]
-    return found
+    return marks

@@ -66,18 +66,18 @@ def _edits(
     typed: Mapping[str, DeskAnswer],
     shown: Mapping[str, Any],
 ) -> list[EditRequest]:
-    found = []
+    edits = []
     for aspect in (Aspect.ANSWER, Aspect.COMMENT, Aspect.FLAG):
         field = field_name(name, aspect)
         answer = typed.get(field, NOTHING)
         if field not in typed or _same(answer, aspect, shown.get(field)):
             continue
         chosen = None if answer.chosen is None else list(answer.chosen)
-        found.append(
+        edits.append(
             EditRequest(uuid.uuid4(), question, answer.value, answer.text,
                  subject=subject, aspect=aspect, chosen=chosen)
         )  # fmt: skip
-    return found
+    return edits
 
 
 def _same(answer: DeskAnswer, aspect: str, shown: Any) -> bool:

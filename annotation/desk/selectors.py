@@ -89,20 +89,20 @@ def build_guide(
 
 def _scale_keys(rows: Iterable[FormRow]) -> tuple[tuple[tuple[str, ...], str], ...]:
     """Return which keys answer which kind of question, of the kinds that are asked here."""
-    found: dict[str, tuple[tuple[str, ...], str]] = {}
+    by_kind: dict[str, tuple[tuple[str, ...], str]] = {}
     for row in rows:
         scale = row.question.scale
         if scale.kind == "points":
             keys: tuple[str, ...] = ("1", "–", str(scale.most))
-            found.setdefault(f"points {scale.most}", (keys, "score, then next question"))
+            by_kind.setdefault(f"points {scale.most}", (keys, "score, then next question"))
         elif scale.kind == "choice":
             words = ", ".join(option.label for option in scale.options)
             keys = tuple(option.key for option in scale.options)
-            found.setdefault(row.question.key, (keys, f"{words}; then next question"))
+            by_kind.setdefault(row.question.key, (keys, f"{words}; then next question"))
         elif scale.kind == "marks":
-            found["marks"] = ((VIOLATED_KEY, RESPECTED_KEY), "violated, not violated; then next")
-            found["none"] = ((NONE_KEY,), "none of the rest is violated; then next list")
-    return tuple(found.values())
+            by_kind["marks"] = ((VIOLATED_KEY, RESPECTED_KEY), "violated, not violated; then next")
+            by_kind["none"] = ((NONE_KEY,), "none of the rest is violated; then next list")
+    return tuple(by_kind.values())
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,11 @@ class Reading:
     @property
     def groups(self) -> list[tuple[str, list[Statement]]]:
         """The conditions by kind."""
-        kinds = dict.fromkeys(one.kind for one in self.conditions)
-        return [(kind, [one for one in self.conditions if one.kind == kind]) for kind in kinds]
+        kinds = dict.fromkeys(condition.kind for condition in self.conditions)
+        return [
+            (kind, [condition for condition in self.conditions if condition.kind == kind])
+            for kind in kinds
+        ]
 
 
 @dataclass(frozen=True)

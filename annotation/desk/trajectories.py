@@ -175,9 +175,11 @@ def load_conditions(
     if trajectory is None:
         return []
     rows = Constraint.objects.filter(profile__trajectory=trajectory).order_by("pk")
-    found = [Statement(*fields) for fields in rows.values_list(*_FIELDS)]
+    conditions = [Statement(*fields) for fields in rows.values_list(*_FIELDS)]
     listed = {key for kind in KINDS for key in subjects.get(kind, ())}
-    return [one for one in found if one.key in listed] if listed else found
+    return (
+        [condition for condition in conditions if condition.key in listed] if listed else conditions
+    )
 
 
 def load_candidates(item: Item) -> dict[str, Statement]:

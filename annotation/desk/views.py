@@ -234,9 +234,9 @@ def answers(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN)
     if len(rows) > MOST_EDITS:
         return _refusal(Refused("invalid", f"more than {MOST_EDITS} edits at once"))
     read = [_edit_or_refusal(row) for row in rows]
-    edits = [one for one in read if isinstance(one, EditRequest)]
+    edits = [edit for edit in read if isinstance(edit, EditRequest)]
     stored = iter(record_edits(assignment=item, by=user, edits=edits, active_ms=active_ms))
-    outcomes = [next(stored) if isinstance(one, EditRequest) else one for one in read]
+    outcomes = [next(stored) if isinstance(edit, EditRequest) else edit for edit in read]
     refusals = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
     results = [
         _outcome(row.get("id"), outcome) for row, outcome in zip(rows, outcomes, strict=True)

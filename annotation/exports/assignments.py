@@ -82,15 +82,15 @@ class ExportedAssignment:
     @property
     def places(self) -> dict[Where, ExportedAnswer]:
         """The current answers by place, in the order in which they were first given."""
-        found: dict[Where, ExportedAnswer] = {}
+        answers: dict[Where, ExportedAnswer] = {}
         for edit in self.edits:
             where = edit.question, edit.subject
-            place = found.get(where)
+            place = answers.get(where)
             if place is None:
-                place = found[where] = ExportedAnswer()
+                place = answers[where] = ExportedAnswer()
             place.now[edit.aspect] = place.last = edit
             place.edits += 1
-        return found
+        return answers
 
 
 _FIELDS = (
@@ -148,14 +148,14 @@ def read_assignments(
     """Return these of the assignments with their edits, by id; ``clients`` as for all of them."""
     people = {person.user_id: person for person in scope.people}
     rows = assignments_in(scope).filter(pk__in=ids).order_by("pk")
-    found = [
+    assignments = [
         ExportedAssignment(people[user], *row)
         for user, *row in rows.values_list("annotator", *_FIELDS)
     ]
-    _add_edits(found, clients)
+    _add_edits(assignments, clients)
     if not scope.blind and _is_adjudicated(scope):
-        _add_adjudications(found)
-    return found
+        _add_adjudications(assignments)
+    return assignments
 
 
 def _chunk(scope: Scope, person: Participant, after: tuple[str, int]) -> list[ExportedAssignment]:
@@ -178,27 +178,27 @@ def _add_edits(chunk: list[ExportedAssignment], clients: Sequence[str]) -> None:
     for pk, edit, *values in edits.values_list(*_EDIT_FIELDS, *clients):
         assignment = by_key[pk]
         numbers[edit] = number = len(assignment.edits) + 1
-        made = ExportedEdit(number, *values)
-        if made.chosen is not None:
-            made.chosen = json.loads(values[4])  # its text so far
-        if made.undoes is not None:
-            made.undoes = numbers[made.undoes]
-        assignment.edits.append(made)
+        exported = ExportedEdit(number, *values)
+        if exported.chosen is not None:
+            exported.chosen = json.loads(values[4])  # its text so far
+        if exported.undoes is not None:
+            exported.undoes = numbers[exported.undoes]
+        assignment.edits.append(exported)
 
 
 def _is_adjudicated(scope: Scope) -> bool:
     return Adjudication.objects.filter(item__study=scope.study).exists()
 
 
-def _add_adjudications(found: list[ExportedAssignment]) -> None:
+def _add_adjudications(assignments: list[ExportedAssignment]) -> None:
     """Return the latest decision at each place of these items."""
     latest: dict[int, dict[Where, Adjudication]] = {}
     rows = Adjudication.objects.filter(
-        item__in={assignment.item_id for assignment in found}
+        item__in={assignment.item_id for assignment in assignments}
     ).order_by("pk")
     for row in rows:
         latest.setdefault(row.item_id, {})[row.question, row.subject] = row
-    for assignment in found:
+    for assignment in assignments:
         assignment.adjudicated = latest.get(assignment.item_id, {})
 
 

@@ -101,16 +101,16 @@ def study_card(
 
 
 def _features(columns: Sequence[ExportColumn]) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = []
+    features: list[dict[str, Any]] = []
     for column in columns:
         if column.kind == "texts":
-            made.append({"name": column.name, "sequence": "string"})
+            features.append({"name": column.name, "sequence": "string"})
         elif column.kind == "spans":
             parts = [{"name": name, "dtype": _DTYPES[kind]} for name, kind in SPAN]
-            made.append({"name": column.name, "list": parts})
+            features.append({"name": column.name, "list": parts})
         else:
-            made.append({"name": column.name, "dtype": _DTYPES[column.kind]})
-    return made
+            features.append({"name": column.name, "dtype": _DTYPES[column.kind]})
+    return features
 
 
 def _size(rows: int) -> str:

@@ -133,9 +133,9 @@ def item_rows(scope: Scope) -> Iterator[Json]:
         prints = fingerprints(chunk)
         for row in chunk:
             if row["task"] is not None:
-                made = {name: row[field] for field, name in _ITEM_ROW.items()}
-                made["dataset"] = f"{made['dataset']} {made.pop('version')}"
-                yield {**made, "fingerprint": prints[row["pk"]]}
+                values = {name: row[field] for field, name in _ITEM_ROW.items()}
+                values["dataset"] = f"{values['dataset']} {values.pop('version')}"
+                yield {**values, "fingerprint": prints[row["pk"]]}
 
 
 def _assignments(scope: Scope, spool: Any) -> Iterator[str]:

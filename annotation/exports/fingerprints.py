@@ -24,19 +24,19 @@ def fingerprints(items: Iterable[Mapping[str, Any]]) -> dict[int, str]:
 
 def trajectory_fingerprints(trajectories: Iterable[int]) -> dict[int, str]:
     """Return for each trajectory a digest of the text of each turn."""
-    found = {pk: sha256() for pk in trajectories}
-    rows = Turn.objects.filter(trajectory__in=found).order_by("trajectory", "index")
+    digests = {pk: sha256() for pk in trajectories}
+    rows = Turn.objects.filter(trajectory__in=digests).order_by("trajectory", "index")
     for pk, *texts in rows.values_list("trajectory", "index", "text", "feedback"):
-        found[pk].update(json.dumps(texts).encode())
-    return {pk: made.hexdigest()[:32] for pk, made in found.items()}
+        digests[pk].update(json.dumps(texts).encode())
+    return {pk: digest.hexdigest()[:32] for pk, digest in digests.items()}
 
 
 def task_fingerprints(tasks: Iterable[int]) -> dict[int, str]:
     """Return for each task a digest of its words and of its candidate constraints."""
     prompts = Task.objects.filter(pk__in=list(tasks)).values_list("pk", "prompt")
-    found = {pk: sha256(json.dumps(prompt).encode()) for pk, prompt in prompts}
-    rows = Candidate.objects.filter(task__in=found).order_by()
+    digests = {pk: sha256(json.dumps(prompt).encode()) for pk, prompt in prompts}
+    rows = Candidate.objects.filter(task__in=digests).order_by()
     # Sorted here: databases sort texts by the rules of different languages.
     for pk, *texts in sorted(rows.values_list("task", "key", "kind", "text")):
-        found[pk].update(json.dumps(texts).encode())
-    return {pk: made.hexdigest()[:32] for pk, made in found.items()}
+        digests[pk].update(json.dumps(texts).encode())
+    return {pk: digest.hexdigest()[:32] for pk, digest in digests.items()}

@@ -85,8 +85,8 @@ def own_head(scope: Scope) -> Json:
 
 def _questionnaires(scope: Scope) -> Iterator[Json]:
     """Yield each questionnaire in full and as it was written."""
-    for one in {q.id: q for q in scope.questionnaires.values()}.values():
-        yield {**described(one), "text": questionnaire_text(one.id)}
+    for questionnaire in {q.id: q for q in scope.questionnaires.values()}.values():
+        yield {**described(questionnaire), "text": questionnaire_text(questionnaire.id)}
 
 
 def described(questionnaire: Questionnaire) -> Json:
@@ -139,10 +139,10 @@ def runs_of(scope: Scope) -> dict[int, int]:
 def datasets_of(scope: Scope) -> dict[int, int]:
     """Return the datasets of a study's tasks and runs by id: their numbers in the file."""
     items = scope.study.items.all()
-    found = _numbered(items, "task__dataset")
+    numbers = _numbered(items, "task__dataset")
     for pk in _numbered(items, "trajectory__run__dataset"):
-        found.setdefault(pk, len(found) + 1)
-    return found
+        numbers.setdefault(pk, len(numbers) + 1)
+    return numbers
 
 
 def _numbered(items: QuerySet[Item], field: str) -> dict[int, int]:

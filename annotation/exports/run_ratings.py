@@ -40,10 +40,10 @@ def _rating(
     study: Study, names: Pseudonyms, item: Assignment, by_aspect: dict[str, Rating]
 ) -> PersonRating:
     answer, comment = by_aspect.get(Aspect.ANSWER), by_aspect.get(Aspect.COMMENT)
-    one = answer or comment
+    rating = answer or comment
     trajectory = item.trajectory
-    assert one is not None and trajectory is not None  # they were looked for by both
-    question = load_questionnaire(study.questionnaire).by_key.get(one.question)
+    assert rating is not None and trajectory is not None  # they were looked for by both
+    question = load_questionnaire(study.questionnaire).by_key.get(rating.question)
     about = getattr(item.annotator, "annotator", None)
     return PersonRating(
         task_id=trajectory.task.external_id,
@@ -51,12 +51,12 @@ def _rating(
         study=study.name,
         rater=names.rater(item.annotator_id),
         simulated=bool(about and about.is_simulated),
-        turn=turn_of(one.subject),
-        question=one.question,
+        turn=turn_of(rating.subject),
+        question=rating.question,
         dimension=question.dimension if question else "",
         value=answer.value if answer else None,
         text=answer.text if answer else "",
-        subject=one.subject,
+        subject=rating.subject,
         label=label_of(question, answer.value if answer else None),
         chosen=None if answer is None or answer.chosen is None else tuple(answer.chosen),
         comment=comment.text if comment else "",

@@ -87,11 +87,11 @@ class Scope:
     @cached_property
     def questionnaires(self) -> dict[str, Questionnaire]:
         """Its questionnaires by part: the one on items, and the one on annotators, if any."""
-        found = {"main": load_questionnaire(self.study.questionnaire)}
-        found["training"] = found["main"]
+        by_part = {"main": load_questionnaire(self.study.questionnaire)}
+        by_part["training"] = by_part["main"]
         if self.study.background:
-            found["background"] = load_questionnaire(self.study.background)
-        return found
+            by_part["background"] = load_questionnaire(self.study.background)
+        return by_part
 
     @cached_property
     def people(self) -> list[Participant]:

@@ -326,9 +326,9 @@ def write_study(
         refuse_unless_possible(wish, format)
     with _file_errors(target):
         target.mkdir(parents=True)
-        made = [_write(wish, format, target) for format in wanted]
+        paths = [_write(wish, format, target) for format in wanted]
     record_export(wish, wanted, by)
-    return made
+    return paths
 
 
 def archive_study(study: Study, *, folder: Path, names: bool = False) -> Path:

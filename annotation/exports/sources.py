@@ -139,8 +139,8 @@ def source_lines(scope: Scope) -> Iterator[str]:
 
 
 def _rows(table: SourceTable, scope: Scope) -> QuerySet[Any]:
-    found = _SELECT[table.name](scope)
-    return found.order_by(*_ORDER.get(table.name, (table.key,)))
+    rows = _SELECT[table.name](scope)
+    return rows.order_by(*_ORDER.get(table.name, (table.key,)))
 
 
 def _through(name: str, order: Sequence[str]) -> tuple[str, ...]:
@@ -239,7 +239,7 @@ def _plain(table: SourceTable, row: Json) -> Json:
     origin = origin_of(row["settings"], row["kind"], row["checksum"])
     settings = {name: value for name, value in row["settings"].items() if name != CAME_FROM}
     roles = {
-        role: [{k: one[k] for k in ("kind", "label") if k in one} for one in fillers]
+        role: [{k: filler[k] for k in ("kind", "label") if k in filler} for filler in fillers]
         for role, fillers in row["roles"].items()
     }
     return {**row, **origin, "settings": settings, "roles": roles}

@@ -195,14 +195,14 @@ def label_of(question: Question | None, value: int | None) -> str:
 
 
 def _adjudicated(assignment: ExportedAssignment, where: Where) -> Row:
-    found = assignment.adjudicated.get(where)
-    if found is None:
+    adjudication = assignment.adjudicated.get(where)
+    if adjudication is None:
         return NOT_ADJUDICATED
     return {
         "adjudicated": True,
-        "adjudicated_value": found.value,
-        "adjudicated_chosen": found.chosen,
-        "adjudicated_reason": found.reason,
+        "adjudicated_value": adjudication.value,
+        "adjudicated_chosen": adjudication.chosen,
+        "adjudicated_reason": adjudication.reason,
     }
 
 

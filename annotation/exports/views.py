@@ -98,9 +98,9 @@ def study_download(request: HttpRequest, pk: int) -> HttpResponseBase:
 def file_of(wish: ExportRequest, format: str, access: StudyAccess) -> StreamingHttpResponse:
     """Show the response that sends a file of a study."""
     stream = export_stream(wish=wish, format=format, by=access.user)
-    made = FORMATS[format]
-    response = StreamingHttpResponse(stream, content_type=made.content_type)
-    name = f"{slugify(access.study.name) or 'study'}-{made.ending}"
+    file_format = FORMATS[format]
+    response = StreamingHttpResponse(stream, content_type=file_format.content_type)
+    name = f"{slugify(access.study.name) or 'study'}-{file_format.ending}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 

@@ -87,7 +87,7 @@ def studies_to_look_at(user: User, rows: Sequence[StudyRow]) -> list[StudyAttent
     """Return the running studies of a manager in which somebody needs attention, by the same rules
     as on the study's own page.
     """
-    found = []
+    attention = []
     for row in rows:
         if MANAGER not in row.roles or row.study.status not in Study.WORKING or row.study.is_live:
             continue
@@ -95,14 +95,14 @@ def studies_to_look_at(user: User, rows: Sequence[StudyRow]) -> list[StudyAttent
         kept: list[tuple[str, bool]] | None = cache.get(key)
         if kept is None:
             people = study_progress(row.study).attention
-            kept = [(one.username, one.awaits_code) for one in people]
+            kept = [(annotator.username, annotator.awaits_code) for annotator in people]
             cache.set(key, kept, ATTENTION_SECONDS)
         # Nobody is told about their own work: who annotates blind would learn of known answers.
         others = [(name, waits) for name, waits in kept if name != user.get_username()]
         if others:
             names = tuple(name for name, _ in others)
-            found.append(StudyAttention(row.study, names, sum(waits for _, waits in others)))
-    return found
+            attention.append(StudyAttention(row.study, names, sum(waits for _, waits in others)))
+    return attention
 
 
 def newest_experiments(seen: Visibility, limit: int = FEW) -> list[HomeExperiment]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from math import ceil
 from statistics import mean, median
 
@@ -198,18 +199,18 @@ def _seconds_each(
             done=Sum("submitted"), ms=Sum("active_ms")
         )
     }
-    found: dict[int, float | None] = {}
+    seconds: dict[int, float | None] = {}
     for study in studies:
         person = people.get(study.pk)
         done, ms = everybody.get(study.pk, (0, 0))
         if person is not None and person.submitted >= OWN_ITEMS and person.active_ms:
-            found[study.pk] = person.active_ms / 1000 / person.submitted
+            seconds[study.pk] = person.active_ms / 1000 / person.submitted
         elif done >= EVERYBODYS_ITEMS:
-            found[study.pk] = ms / 1000 / done
+            seconds[study.pk] = ms / 1000 / done
         else:
             key = f"item-seconds:{study.pk}:{study.questionnaire}"
-            found[study.pk] = cache.get_or_set(key, lambda one=study: _estimate(one), KEPT_SECONDS)
-    return found
+            seconds[study.pk] = cache.get_or_set(key, partial(_estimate, study), KEPT_SECONDS)
+    return seconds
 
 
 def _estimate(study: Study) -> float | None:
@@ -299,17 +300,17 @@ def _session_lengths(studies: Iterable[int]) -> dict[int, str]:
     for pk, started, ended in rows.values_list("study", "started_at", "ended_at")[:SESSIONS]:
         if started is not None and ended is not None:
             played.setdefault(pk, []).append(ended - started)
-    found = {}
+    lengths = {}
     for plan in LivePlan.objects.filter(study__in=studies):
         if times := played.get(plan.study_id):
             length = about_time(median(time.total_seconds() for time in times))
-            found[plan.study_id] = f"{length} a session"
+            lengths[plan.study_id] = f"{length} a session"
             continue
         modes = find_system(plan.system).modes()
         minutes = next((mode.minutes for mode in modes if mode.key == plan.mode), 0)
         limit = plan.session_minutes
         if limit and not 0 < minutes < limit:
-            found[plan.study_id] = f"at most {limit} min a session"
+            lengths[plan.study_id] = f"at most {limit} min a session"
         elif minutes:
-            found[plan.study_id] = f"{about_time(60 * minutes)} a session"
-    return found
+            lengths[plan.study_id] = f"{about_time(60 * minutes)} a session"
+    return lengths

@@ -30,27 +30,27 @@ def read_questionnaires(document: StudyDocument) -> Questionnaires:
     """Return the questionnaires of a document by id; refused where one means something else
     here.
     """
-    found: Questionnaires = {}
+    questionnaires: Questionnaires = {}
     for given in document.questionnaires:
-        found[given.id] = _same_here(given)
+        questionnaires[given.id] = _same_here(given)
     study = document.study
     for id in (study.questionnaire, study.background):
-        if id and id not in found:
+        if id and id not in questionnaires:
             raise Refused("invalid", f"the file does not hold its questionnaire {id!r}")
-    return found
+    return questionnaires
 
 
 def _same_here(given: QuestionnaireIn) -> Questionnaire:
     try:
-        made = read_questionnaire(given.text, source=given.id, id=given.id)
+        written = read_questionnaire(given.text, source=given.id, id=given.id)
     except QuestionnaireError as error:
         raise Refused("invalid", str(error)) from None
     try:
         known = load_questionnaire(given.id)
     except QuestionnaireError:
-        known = made
-    for what, one in (("reads here", made), ("is stored here", known)):
-        description = described(one)
+        known = written
+    for what, questionnaire in (("reads here", written), ("is stored here", known)):
+        description = described(questionnaire)
         strange = [
             name
             for name, value in (given.model_extra or {}).items()
@@ -62,7 +62,7 @@ def _same_here(given: QuestionnaireIn) -> Questionnaire:
                 f"the questionnaire {given.id} {what} with other {', '.join(strange)} than in the "
                 "file; answers to it would mean something else",
             )
-    return made
+    return written
 
 
 def store_questionnaires(document: StudyDocument) -> None:
@@ -176,9 +176,9 @@ def _undo_problem(
         return f"undoes {number}, which was said elsewhere"
     undone.add(number)
     standing = [
-        one
-        for n, one in enumerate(assignment.edits[: place - 1], 1)
-        if one.undoes is None and n not in undone and _place(one) == _place(edit)
+        earlier
+        for n, earlier in enumerate(assignment.edits[: place - 1], 1)
+        if earlier.undoes is None and n not in undone and _place(earlier) == _place(edit)
     ]
     leads_to = (standing[-1].value, standing[-1].chosen, standing[-1].text) if standing else None
     if (edit.value, edit.chosen, edit.text) != (leads_to or (None, None, "")):

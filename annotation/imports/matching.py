@@ -23,7 +23,7 @@ MOST_NAMED = 3
 class ItemMatch:
     """Items by number: their (task, trajectory) here; and for the others why there is none."""
 
-    found: Mapping[int, tuple[int | None, int | None]]
+    matched: Mapping[int, tuple[int | None, int | None]]
     missing: Mapping[int, str]
     runs: Mapping[int, int]
     notes: list[str] = field(default_factory=list)
@@ -51,7 +51,7 @@ def match_items(document: StudyDocument) -> ItemMatch:
     """Return what each item is about here; reads only."""
     datasets = {row.key: _dataset(row) for row in document.datasets}
     named = {row.key: row for row in document.datasets}
-    found: dict[int, tuple[int | None, int | None]] = {}
+    matched: dict[int, tuple[int | None, int | None]] = {}
     missing: dict[int, str] = {}
     notes: list[str] = []
     runs: dict[int, int] = {}
@@ -63,13 +63,13 @@ def match_items(document: StudyDocument) -> ItemMatch:
         elif item.task is not None:
             about_tasks.setdefault(item.task.dataset, []).append(item)
         else:
-            found[item.number] = (None, None)
+            matched[item.number] = (None, None)
     for key, items in about_tasks.items():
         dataset = datasets.get(key)
         if dataset is None:
             missing |= dict.fromkeys((i.number for i in items), _no_dataset(named.get(key)))
             continue
-        _match_tasks(dataset, items, found, missing)
+        _match_tasks(dataset, items, matched, missing)
     for run in document.runs:
         items = by_run.pop(run.key, [])
         dataset = datasets.get(run.dataset)
@@ -83,12 +83,12 @@ def match_items(document: StudyDocument) -> ItemMatch:
             missing |= dict.fromkeys((i.number for i in items), why)
             continue
         runs[run.key] = best.run.pk
-        found |= best.found
+        matched |= best.matched
         missing |= best.missing
         notes += _stands_in(run, best.run)
     for items in by_run.values():
         missing |= dict.fromkeys((i.number for i in items), "the file does not list its run")
-    return ItemMatch(found, missing, runs, notes)
+    return ItemMatch(matched, missing, runs, notes)
 
 
 def _dataset(row: DatasetIn) -> Dataset | None:
@@ -112,7 +112,7 @@ def _no_dataset(row: DatasetIn | None) -> str:
 def _match_tasks(
     dataset: Dataset,
     items: Iterable[ItemIn],
-    found: dict[int, tuple[int | None, int | None]],
+    matched: dict[int, tuple[int | None, int | None]],
     missing: dict[int, str],
 ) -> None:
     for chunk in chunks(items):
@@ -129,7 +129,7 @@ def _match_tasks(
                     "the task has other words or other candidate constraints here"
                 )
             else:
-                found[item.number] = (pk, None)
+                matched[item.number] = (pk, None)
 
 
 # --- Runs -----------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ class _RunFit:
     """The part of an imported run's items that a run here has."""
 
     run: Run
-    found: Mapping[int, tuple[int | None, int | None]]
+    matched: Mapping[int, tuple[int | None, int | None]]
     missing: Mapping[int, str]
 
 
@@ -150,7 +150,7 @@ def _best_run(
     runs = Run.objects.filter(dataset=dataset, agent__name=wanted.agent, level=wanted.level)
     runs = runs.filter(COUNTED).exclude(pk__in=taken).select_related("agent").order_by("pk")
     fits = [_fit(run, items) for run in runs]
-    return min(fits, key=lambda fit: (-len(fit.found), -_alike(wanted, fit.run)), default=None)
+    return min(fits, key=lambda fit: (-len(fit.matched), -_alike(wanted, fit.run)), default=None)
 
 
 def _alike(wanted: RunIn, run: Run) -> int:
@@ -169,7 +169,7 @@ def _stands_in(wanted: RunIn, run: Run) -> Iterator[str]:
 
 
 def _fit(run: Run, items: list[ItemIn]) -> _RunFit:
-    found: dict[int, tuple[int | None, int | None]] = {}
+    matched: dict[int, tuple[int | None, int | None]] = {}
     missing: dict[int, str] = {}
     for chunk in chunks(items):
         tasks = {item.task.id for item in chunk if item.task}
@@ -190,8 +190,8 @@ def _fit(run: Run, items: list[ItemIn]) -> _RunFit:
                 missing[item.number] = f"{run.agent.name} said something else on it here"
             else:
                 pk, task = units[unit]
-                found[item.number] = (task, pk)
-    return _RunFit(run, found, missing)
+                matched[item.number] = (task, pk)
+    return _RunFit(run, matched, missing)
 
 
 def _unit(item: ItemIn) -> Unit:

@@ -80,7 +80,7 @@ def import_study(*, path: Path, by: User | None = None, partial: bool = False) -
         if known is not None:
             return ImportResult(known, False, ItemMatch({}, {}, {}))
         match = _matched(document, path, partial=partial)
-        if match.missing and not (partial and match.found):
+        if match.missing and not (partial and match.matched):
             return ImportResult(None, False, match)
         store_questionnaires(document)
         return _Storing(document, match, digest, by).store()
@@ -117,7 +117,7 @@ class _Storing:
     ) -> None:
         self.document, self.match, self.digest, self.by = document, match, digest, by
         self.assignments = [
-            assignment for assignment in document.assignments if assignment.item in match.found
+            assignment for assignment in document.assignments if assignment.item in match.matched
         ]
 
     def store(self) -> ImportResult:
@@ -181,10 +181,10 @@ class _Storing:
         active: Counter[str] = Counter()
         for assignment in self.assignments:
             if assignment.part == Part.MAIN:
-                found = assignments.setdefault(assignment.rater, Counter())
-                found["assigned"] += 1
+                counts = assignments.setdefault(assignment.rater, Counter())
+                counts["assigned"] += 1
                 if assignment.state in COUNTED:
-                    found[COUNTED[State(assignment.state)]] += 1
+                    counts[COUNTED[State(assignment.state)]] += 1
                 if assignment.state == State.SUBMITTED:
                     active[assignment.rater] += assignment.active_ms
         for person in self.document.people:
@@ -221,9 +221,9 @@ class _Storing:
             done[assignment.item] += assignment.state == State.SUBMITTED
         rows = []
         for item in self.document.items:
-            if item.number not in self.match.found:
+            if item.number not in self.match.matched:
                 continue
-            task, trajectory = self.match.found[item.number]
+            task, trajectory = self.match.matched[item.number]
             if given[item.number] > item.wanted:
                 raise Refused(
                     "invalid", f"item {item.number} has more raters than it has assignments"

@@ -39,13 +39,13 @@ def opened_sources(path: Path) -> Iterator[IO[bytes] | None]:
     """Open the rows that lie beside a document in its archive or folder; None where none do."""
     if zipfile.is_zipfile(path):
         with _opened(path) as archive:
-            found = next((row for row in archive.infolist() if row.filename == SOURCES), None)
-            if found is None:
+            member = next((row for row in archive.infolist() if row.filename == SOURCES), None)
+            if member is None:
                 yield None
                 return
-            if found.file_size > MOST_BYTES:
+            if member.file_size > MOST_BYTES:
                 raise Refused("invalid", f"{SOURCES} is larger than {MOST_BYTES >> 30} GB")
-            with _opened_member(archive, found) as file:
+            with _opened_member(archive, member) as file:
                 yield file
         return
     folder = path if path.is_dir() else path.parent
@@ -143,9 +143,11 @@ class _SourceRows:
         if here is not None:
             known[key] = here
             return
-        made = table.model(**self._made(table, values), **({table.key: key} if table.key else {}))
-        _check(number, made, table)
-        self.waiting.append((number, made, key))
+        instance = table.model(
+            **self._made(table, values), **({table.key: key} if table.key else {})
+        )
+        _check(number, instance, table)
+        self.waiting.append((number, instance, key))
         if len(self.waiting) >= BATCH:
             self._flush()
 
@@ -162,13 +164,13 @@ class _SourceRows:
         wanted = {
             name: values[f"{name}_id"] if name in table.refers else values[name] for name in names
         }
-        found = rows.filter(**wanted).values_list("pk", flat=True).first()
-        if found is None and table.model is Dataset:
+        stored_id = rows.filter(**wanted).values_list("pk", flat=True).first()
+        if stored_id is None and table.model is Dataset:
             same = {name: values[name] for name in ("system", "name", "version")}
             if Dataset.objects.filter(**same).exists():
                 named = f"{same['name']} {same['version']}"
                 raise _refused(number, f"a dataset {named} with other content is here already")
-        return found
+        return stored_id
 
     def _made(self, table: SourceTable, values: dict[str, Any]) -> dict[str, Any]:
         """Return the values of a new row with what belongs to this installation."""
@@ -196,28 +198,28 @@ class _SourceRows:
             return
         known = self.stored[self.table.name]
         number = self.waiting[0][0]
-        rows = [made for _, made, _ in self.waiting]
+        rows = [instance for _, instance, _ in self.waiting]
         try:
             if "created_at" in self.table.fields:
-                for made in rows:  # with the times that they have, as loading a fixture does
-                    models.Model.save_base(made, raw=True, force_insert=True)
+                for instance in rows:  # with the times that they have, as loading a fixture does
+                    models.Model.save_base(instance, raw=True, force_insert=True)
             else:
                 self.table.model._default_manager.bulk_create(rows)
         except (IntegrityError, ValueError, TypeError) as error:
             raise _refused(number, f"or one after it contradicts another row: {error}") from None
-        for _, made, key in self.waiting:
-            known[key] = made.pk
-            if isinstance(made, Judging):
-                self.judgings[made.run_id] = made.pk
+        for _, instance, key in self.waiting:
+            known[key] = instance.pk
+            if isinstance(instance, Judging):
+                self.judgings[instance.run_id] = instance.pk
         self.waiting = []
 
 
-def _check(number: int, made: models.Model, table: SourceTable) -> None:
+def _check(number: int, instance: models.Model, table: SourceTable) -> None:
     """Refuse values that are not of their kind; what is empty may stay so."""
     for name in table.fields:
-        column: Any = made._meta.get_field(name)
+        column: Any = instance._meta.get_field(name)
         try:
-            value = column.to_python(getattr(made, name))
+            value = column.to_python(getattr(instance, name))
             if value is None and not column.null:
                 raise ValidationError("a value is expected")
             if column.choices and value and value not in dict(column.flatchoices):
@@ -225,7 +227,7 @@ def _check(number: int, made: models.Model, table: SourceTable) -> None:
             column.run_validators(value)
         except ValidationError as error:
             raise _refused(number, f"{name}: {' '.join(error.messages)}") from None
-        setattr(made, name, value)
+        setattr(instance, name, value)
 
 
 def _next_line(file: IO[bytes], number: int) -> bytes:

@@ -147,11 +147,11 @@ def item_assignments(access: StudyAccess, item: Item, *, closed: bool) -> list[I
 
 def _skipped(ids: Sequence[int]) -> dict[int, list[str]]:
     """Return why each item was skipped, once for everybody who skipped it."""
-    found: dict[int, list[str]] = defaultdict(list)
+    reasons: dict[int, list[str]] = defaultdict(list)
     rows = Assignment.objects.filter(item__in=ids, state=State.SKIPPED).order_by("pk")
     for item, reason in rows.values_list("item", "skip_reason"):
-        found[item].append(reason)
-    return found
+        reasons[item].append(reason)
+    return reasons
 
 
 def _titles(tasks: Sequence[int]) -> dict[int, str]:
@@ -161,14 +161,14 @@ def _titles(tasks: Sequence[int]) -> dict[int, str]:
 
 def _agents(items: Sequence[Item], seen: Visibility) -> Mapping[int, str]:
     """Return who made each item (empty for a task), of those that are not closed to the reader."""
-    made = [item.trajectory_id for item in items if item.trajectory_id is not None]
-    rows = seen.of(Trajectory.objects.filter(pk__in=made)).order_by()
+    trajectories = [item.trajectory_id for item in items if item.trajectory_id is not None]
+    rows = seen.of(Trajectory.objects.filter(pk__in=trajectories)).order_by()
     names = dict(rows.values_list("pk", "run__agent__title"))
     asked = [item.task_id for item in items if item.trajectory_id is None]
     tasks: set[int] = set()
     if asked:
-        found = seen.of(Task.objects.filter(pk__in=[pk for pk in asked if pk is not None]))
-        tasks = set(found.order_by().values_list("pk", flat=True))
+        visible = seen.of(Task.objects.filter(pk__in=[pk for pk in asked if pk is not None]))
+        tasks = set(visible.order_by().values_list("pk", flat=True))
     return {
         item.pk: names[item.trajectory_id] if item.trajectory_id is not None else ""
         for item in items
@@ -178,7 +178,7 @@ def _agents(items: Sequence[Item], seen: Visibility) -> Mapping[int, str]:
 
 def _flags(ids: Sequence[int]) -> Counter[int]:
     rows = Rating.objects.filter(assignment__item__in=ids, aspect=Aspect.FLAG, value=1)
-    found: dict[int, int] = defaultdict(int)
+    flags: dict[int, int] = defaultdict(int)
     for item, n in rows.order_by().values_list("assignment__item").annotate(n=Count("pk")):
-        found[item] += n
-    return Counter(found)
+        flags[item] += n
+    return Counter(flags)

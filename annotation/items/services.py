@@ -96,9 +96,9 @@ def add_from_source(
     with transaction.atomic():
         lock_study(study)  # else two would add the same ones
         try:
-            found = find_items(source, questionnaire, seen)
+            source_items = find_items(source, questionnaire, seen)
             known = set(study.items.exclude(**{key: None}).values_list(key, flat=True))
-            fresh = [option for option in found.options if option.id not in known]
+            fresh = [option for option in source_items.options if option.id not in known]
             if not fresh:
                 raise Refused("invalid", "every item of the source is already in the study")
             sample = Sample() if count is None else Sample(way="total", count=count)

@@ -122,14 +122,14 @@ def more(request: HttpRequest, pk: int) -> HttpResponseBase:
 def _forms(request: HttpRequest, access: StudyAccess, action: str) -> dict[str, forms.Form]:
     """Return what this person may do here; whoever is blind may not see agents to choose from."""
     study = access.study
-    made: dict[str, Callable[[Any], forms.Form]] = {"raters": RatersForm}
+    makers: dict[str, Callable[[Any], forms.Form]] = {"raters": RatersForm}
     if not access.blind:
         agents = agents_of(source_of(study), visibility(request))
-        made["add"] = lambda data: MoreItemsForm(data, agents=agents)
+        makers["add"] = lambda data: MoreItemsForm(data, agents=agents)
     if study.dealing == Study.Dealing.NAMED:
         people = active_annotators(study)
-        made["deal"] = lambda data: DealForm(data, people=people)
-    return {name: make(request.POST if name == action else None) for name, make in made.items()}
+        makers["deal"] = lambda data: DealForm(data, people=people)
+    return {name: make(request.POST if name == action else None) for name, make in makers.items()}
 
 
 def _more(request: HttpRequest, access: StudyAccess, form: forms.Form) -> str:
@@ -172,17 +172,17 @@ def item(request: HttpRequest, pk: int, rank: int) -> HttpResponseBase:
 
 
 def _fetch_item(access: StudyAccess, rank: int) -> Item:
-    found = counted_items(access.study).filter(rank=rank).first()
-    if found is None or access.blind:
+    item = counted_items(access.study).filter(rank=rank).first()
+    if item is None or access.blind:
         raise Http404
-    return found
+    return item
 
 
 def _item(
-    request: HttpRequest, access: StudyAccess, found: Item, *, give: GiveForm | None = None
+    request: HttpRequest, access: StudyAccess, item: Item, *, give: GiveForm | None = None
 ) -> HttpResponse:
-    (row,) = item_rows(access, [found], visibility(request))
-    assignments = item_assignments(access, found, closed=row.agent is None)
+    (row,) = item_rows(access, [item], visibility(request))
+    assignments = item_assignments(access, item, closed=row.agent is None)
     context = {**study_context(access, "items"), "row": row, "assignments": assignments}
     if access.manages and row.wanted is not None:
         have = {
@@ -205,29 +205,29 @@ def _item(
 def item_change(request: HttpRequest, pk: int, rank: int) -> HttpResponseBase:
     """Say how many annotators an item shall have, or give it to one."""
     access = fetch_managed_study(request, pk)
-    found = _fetch_item(access, rank)
+    item = _fetch_item(access, rank)
     if request.POST.get("action") == "give":
         form = GiveForm(request.POST, people=active_annotators(access.study))
         if not form.is_valid():
-            return _item(request, access, found, give=form)
-        attempt(request, lambda: _give(access, found, form))
+            return _item(request, access, item, give=form)
+        attempt(request, lambda: _give(access, item, form))
     else:
-        attempt(request, lambda: _raters(access, found, request.POST))
+        attempt(request, lambda: _raters(access, item, request.POST))
     return redirect("annotation:study_item", pk=pk, rank=rank)
 
 
-def _give(access: StudyAccess, found: Item, form: GiveForm) -> str:
+def _give(access: StudyAccess, item: Item, form: GiveForm) -> str:
     to = form.recipient
     assign_item(
-        study=access.study, item=found, to=to, by=access.user, reason=form.cleaned_data["reason"]
+        study=access.study, item=item, to=to, by=access.user, reason=form.cleaned_data["reason"]
     )
-    return f"Item {found.rank} is {to.get_username()}’s now."
+    return f"Item {item.rank} is {to.get_username()}’s now."
 
 
-def _raters(access: StudyAccess, found: Item, data: Any) -> str:
+def _raters(access: StudyAccess, item: Item, data: Any) -> str:
     form = RatersForm(data)
     if not form.is_valid():
         raise Refused("invalid", "enter the number of annotators as a whole number")
     wanted = form.cleaned_data["raters"]
-    set_raters(item=found, wanted=wanted, by=access.user)
-    return f"Item {found.rank} shall have {wanted} annotator{'s' if wanted != 1 else ''}."
+    set_raters(item=item, wanted=wanted, by=access.user)
+    return f"Item {item.rank} shall have {wanted} annotator{'s' if wanted != 1 else ''}."

@@ -54,10 +54,10 @@ def join(request: HttpRequest) -> HttpResponseBase:
     digest = str(request.session.get(KEPT, ""))
     form = NewAccountForm(request.POST if request.method == "POST" and user is None else None)
     try:
-        found = find_invite(digest)
-        if user is not None and found is not None and found.used_by_id == user.pk:
-            return _welcome(request, found.study)
-        invite = refuse_unless_good(found)
+        invited = find_invite(digest)
+        if user is not None and invited is not None and invited.used_by_id == user.pk:
+            return _welcome(request, invited.study)
+        invite = refuse_unless_good(invited)
         if request.method == "POST":
             if user is not None:
                 return _welcome(request, accept_invite(digest=digest, user=user))

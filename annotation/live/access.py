@@ -59,8 +59,8 @@ class SessionAccess:
 
         Managers of the study may, and so may the researcher who made the session.
         """
-        made = self.session.created_by_id == self.user.pk and self.study.oversees
-        return self.study.manages or made
+        created = self.session.created_by_id == self.user.pk and self.study.oversees
+        return self.study.manages or created
 
 
 def fetch_session(request: HttpRequest, pk: int, *, played: bool = False) -> SessionAccess:

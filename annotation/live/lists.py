@@ -65,8 +65,8 @@ def live_plan(study: Study) -> LivePlan | None:
 
 def mode_title(plan: LivePlan) -> str:
     """Return the mode of a plan in words; its key where the system does not know it any more."""
-    found = (mode.title for mode in find_system(plan.system).modes() if mode.key == plan.mode)
-    return next(found, plan.mode)
+    titles = (mode.title for mode in find_system(plan.system).modes() if mode.key == plan.mode)
+    return next(titles, plan.mode)
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,9 @@ class SessionCounts:
 def session_counts(study: Study) -> SessionCounts:
     """Return how far the sessions of a study are, in one query."""
     rows = LiveSession.objects.filter(study=study, practice=False).order_by()
-    found = dict(rows.values_list("state").annotate(count=Count("pk")))
+    counts = dict(rows.values_list("state").annotate(count=Count("pk")))
     states = (State.GATHERING, State.RUNNING, State.PAUSED, State.ENDED, State.CANCELLED)
-    return SessionCounts(*(found.get(state, 0) for state in states))
+    return SessionCounts(*(counts.get(state, 0) for state in states))
 
 
 def free_rows(plan: LivePlan, rows: Sequence[SessionRow]) -> int:
@@ -122,15 +122,15 @@ def waiting_rows(user: User) -> list[SessionRow]:
 def _next_ones(rows: Sequence[SessionRow]) -> list[SessionRow]:
     """Return the rows without those that come after another one of their study."""
     later = Counter(row.session.study_id for row in rows if row.untouched)
-    found: list[SessionRow] = []
+    next_rows: list[SessionRow] = []
     for row in rows:
         study = row.session.study_id
         if row.untouched:
             if study not in later:
                 continue
             row = replace(row, more=later.pop(study) - 1)
-        found.append(row)
-    return found
+        next_rows.append(row)
+    return next_rows
 
 
 def study_rows(study: Study, reader: User, *, named: bool) -> list[SessionRow]:
@@ -169,14 +169,14 @@ def overseen_rows(user: User) -> list[OverseenStudy]:
     firsts = rows.filter(study__in=shown).annotate(place=place).filter(place__lte=MOST_OF_STUDY)
     sessions = list(firsts.prefetch_related("study").order_by("-study_id", "place"))
     named = set(shown) - blind_studies(user)
-    found: dict[int, OverseenStudy] = {}
+    overseen: dict[int, OverseenStudy] = {}
     for row in session_rows(sessions, reader=user, named=named):
         study = row.session.study
-        known = found.setdefault(study.pk, OverseenStudy(study, [], counts[study.pk]))
+        known = overseen.setdefault(study.pk, OverseenStudy(study, [], counts[study.pk]))
         known.rows.append(row)
     further = Study.objects.in_bulk(others) if others else {}
     return [
-        *found.values(),
+        *overseen.values(),
         *(OverseenStudy(further[pk], [], counts[pk]) for pk in others if pk in further),
     ]
 
@@ -217,8 +217,8 @@ def _names(sessions: Sequence[int]) -> dict[int, tuple[str, str]]:
     if not sessions:
         return {}
     rows = LiveSession.objects.filter(pk__in=sessions).order_by()
-    found = rows.values_list("pk", "trajectory__run__agent__title", "trajectory__task__external_id")
-    return {pk: (agent, task) for pk, agent, task in found}
+    names = rows.values_list("pk", "trajectory__run__agent__title", "trajectory__task__external_id")
+    return {pk: (agent, task) for pk, agent, task in names}
 
 
 def _row(

@@ -91,11 +91,11 @@ def whose_turns(
 
 def places_of(sessions: Iterable[LiveSession]) -> dict[int, list[LivePlace]]:
     """Return the places of sessions with their players, by session, in one query."""
-    found: dict[int, list[LivePlace]] = {}
+    places: dict[int, list[LivePlace]] = {}
     rows = LivePlace.objects.filter(session__in=list(sessions)).select_related("player")
     for place in rows.only(*PLACE).order_by("session", "number"):
-        found.setdefault(place.session_id, []).append(place)
-    return found
+        places.setdefault(place.session_id, []).append(place)
+    return places
 
 
 def turn_of(

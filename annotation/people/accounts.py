@@ -49,8 +49,8 @@ def read_accounts(text: str) -> list[NewAccount]:
             if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) > len(header):
-                found = Unquoted(f"{len(cells)}")
-                problems.add(f"line {reader.line_num}", f"at most {len(header)} cells", found)
+                count = Unquoted(f"{len(cells)}")
+                problems.add(f"line {reader.line_num}", f"at most {len(header)} cells", count)
             given = dict(zip(header, (cell.strip() for cell in cells), strict=False))
             rows.append(NewAccount(reader.line_num, **{"username": "", **given}))
     except csv.Error as error:
@@ -115,6 +115,6 @@ def _check_rows(rows: Sequence[NewAccount], problems: Problems) -> None:
         if name in taken:
             problems.add(f"{where}, username", "a name that no account has yet", row.username)
         elif name in first:
-            found = Unquoted(f"{row.username!r} as in line {first[name]}")
-            problems.add(f"{where}, username", "each name once", found)
+            repeated = Unquoted(f"{row.username!r} as in line {first[name]}")
+            problems.add(f"{where}, username", "each name once", repeated)
         first.setdefault(name or f" {row.line}", row.line)

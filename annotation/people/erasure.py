@@ -221,10 +221,10 @@ def _roles(user: User) -> Mapping[int, list[str]]:
     withdrawal.
     """
     rows = Membership.objects.filter(user=user).exclude(role=Membership.Role.ANNOTATOR)
-    found: dict[int, list[str]] = {}
+    roles: dict[int, list[str]] = {}
     for study, role in rows.order_by("pk").values_list("study", "role"):
-        found.setdefault(study, []).append(role)
-    return found
+        roles.setdefault(study, []).append(role)
+    return roles
 
 
 def _leave(person: Participant, user: User, by: User) -> None:

@@ -84,11 +84,11 @@ def leave(request: HttpRequest, pk: int) -> HttpResponseBase:
 def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     """Let a manager withdraw an annotator, or take one back who was withdrawn."""
     access = fetch_managed_study(request, pk)
-    found = _annotator(access, number)
-    study, user, name = access.study, found.user, found.user.get_username()
-    if found.state == Participant.State.ERASED:
+    annotator = _annotator(access, number)
+    study, user, name = access.study, annotator.user, annotator.user.get_username()
+    if annotator.state == Participant.State.ERASED:
         raise Http404
-    if found.state == Participant.State.WITHDRAWN:
+    if annotator.state == Participant.State.WITHDRAWN:
         act = Confirmation(
             title=f"Readmit {name}",
             points=[
@@ -113,7 +113,7 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
                 f"{still} open items are returned and can be reassigned."
                 if still
                 else "They have no open items.",
-                f"Their {found.submitted} submitted items stay stored, outside analyses.",
+                f"Their {annotator.submitted} submitted items stay stored, outside analyses.",
                 "They read when and why, and no longer see the study. You can readmit them later.",
             ],
             choice=f"Let others judge {_items_in_words(refills)} again" if refills else "",
@@ -139,10 +139,10 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
 def annotator_unblind(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     """Let a manager lift the blinding for one annotator."""
     access = fetch_managed_study(request, pk)
-    found = _annotator(access, number)
-    if not access.study.blinded or found.unblinded_at is not None:
+    annotator = _annotator(access, number)
+    if not access.study.blinded or annotator.unblinded_at is not None:
         raise Http404
-    study, user, name = access.study, found.user, found.user.get_username()
+    study, user, name = access.study, annotator.user, annotator.user.get_username()
     act = Confirmation(
         title=f"Lift the blinding for {name}",
         points=[
@@ -213,10 +213,10 @@ def _items_in_words(count: int) -> str:
 
 def _annotator(access: StudyAccess, number: int) -> Participant:
     rows = access.study.participants.select_related("user")
-    found = rows.filter(number=number).first()
-    if found is None:
+    annotator = rows.filter(number=number).first()
+    if annotator is None:
         raise Http404
-    return found
+    return annotator
 
 
 def _people(access: StudyAccess) -> str:

@@ -88,7 +88,7 @@ def send_letters(letters: Sequence[OutgoingMail], *, subject: str, text: str, by
 
     Where the server cannot be reached, nothing is changed.
     """
-    found = SentMail()
+    mail = SentMail()
     connection = get_connection()
     try:
         connection.open()
@@ -99,14 +99,14 @@ def send_letters(letters: Sequence[OutgoingMail], *, subject: str, text: str, by
                     reply_to=[by.email] if by.email else None, connection=connection,
                 ).send()  # fmt: skip
             except (OSError, ValueError, Refused) as error:
-                found.failed[letter.to] = _reason(error)
+                mail.failed[letter.to] = _reason(error)
             else:
-                found.sent.append(letter.to)
+                mail.sent.append(letter.to)
     except OSError as error:  # the server cannot be reached; smtplib's errors are OSErrors, too
-        found.failed |= {letter.to: _reason(error) for letter in letters}
+        mail.failed |= {letter.to: _reason(error) for letter in letters}
     finally:
         connection.close()
-    return found
+    return mail
 
 
 def _reason(error: Exception) -> str:
@@ -188,7 +188,7 @@ def reminder_rows(study: Study) -> list[ReminderRow]:
     reminded = dict(events.values_list("about").annotate(last=Max("at")))
     people = study.participants.select_related("user").order_by("number")
     by_number = {person.number: person for person in people}
-    found = [_invited(invite) for invite in _not_joined(study)]
+    rows = [_invited(invite) for invite in _not_joined(study)]
     for row in study_progress(study).people:
         person = by_number[row.number]
         if row.is_simulated and not person.user.has_usable_password():
@@ -196,7 +196,7 @@ def reminder_rows(study: Study) -> list[ReminderRow]:
         begun = row.stage not in BEFORE
         if begun and not (row.stage == STAGES["items"] and _is_away(row.last_seen)):
             continue
-        found.append(
+        rows.append(
             ReminderRow(
                 f"person-{row.number}", f"{row.number} {row.username}",
                 person.user.email or address_in(labels.get(person.user_id, "")),
@@ -205,7 +205,7 @@ def reminder_rows(study: Study) -> list[ReminderRow]:
                 reminded.get(person.user_id), user=person.user,
             )
         )  # fmt: skip
-    return found
+    return rows
 
 
 def _is_away(seen: datetime | None) -> bool:

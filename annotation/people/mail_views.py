@@ -56,14 +56,14 @@ def invite_mail(request: HttpRequest, pk: int) -> HttpResponseBase:
         form.add_error(None, f"Nothing was sent: {NO_SERVER}.")
     if not form.is_valid():
         return show_people(request, access, links=links, mail=form)
-    found = _send(
+    mail = _send(
         access, [OutgoingMail(link.address, partial(str, link.url)) for link in links], form
     )
     for invite in invites.values():
-        if address_in(invite.label) in found.sent:
+        if address_in(invite.label) in mail.sent:
             note_mailed(invite=invite, by=access.user)
-    _tell(request, found)
-    left = [link for link in links if link.address in found.failed]
+    _tell(request, mail)
+    left = [link for link in links if link.address in mail.failed]
     if left:  # their links are shown nowhere else
         return show_people(request, access, links=left, mail=form)
     return redirect("annotation:study_people", pk=pk)
@@ -108,23 +108,23 @@ def _remind(
     request: HttpRequest, access: StudyAccess, rows: Sequence[ReminderRow], form: MailForm
 ) -> None:
     """Send the reminders; a person who did not join yet gets a new link."""
-    made: dict[str, str] = {}
+    links: dict[str, str] = {}
     onward = request.build_absolute_uri(reverse("annotation:next_item", args=[access.study.pk]))
 
     def link_of(row: ReminderRow) -> str:
         if row.invite is None:
             return onward
-        made[row.key] = renew_invite(invite=row.invite, by=access.user)
-        return _join_url(request, made[row.key])
+        links[row.key] = renew_invite(invite=row.invite, by=access.user)
+        return _join_url(request, links[row.key])
 
-    found = _send(access, [OutgoingMail(row.address, partial(link_of, row)) for row in rows], form)
+    mail = _send(access, [OutgoingMail(row.address, partial(link_of, row)) for row in rows], form)
     for row in rows:
-        sent = row.address in found.sent
+        sent = row.address in mail.sent
         if row.user is not None and sent:
             note_reminded(study=access.study, row=row, by=access.user)
-        elif row.invite is not None and row.key in made:
-            keep_one(old=row.invite, token=made[row.key], sent=sent, by=access.user)
-    _tell(request, found)
+        elif row.invite is not None and row.key in links:
+            keep_one(old=row.invite, token=links[row.key], sent=sent, by=access.user)
+    _tell(request, mail)
 
 
 def _send(access: StudyAccess, letters: Sequence[OutgoingMail], form: MailForm) -> SentMail:
@@ -132,11 +132,11 @@ def _send(access: StudyAccess, letters: Sequence[OutgoingMail], form: MailForm) 
     return send_letters(letters, subject=given["subject"], text=given["text"], by=access.user)
 
 
-def _tell(request: HttpRequest, found: SentMail) -> None:
-    if found.sent:
-        count = len(found.sent)
+def _tell(request: HttpRequest, mail: SentMail) -> None:
+    if mail.sent:
+        count = len(mail.sent)
         messages.success(request, f"{count} mail{'s were' if count > 1 else ' was'} sent.")
-    for address, reason in found.failed.items():
+    for address, reason in mail.failed.items():
         messages.error(request, f"The mail to {address} was not sent: {reason}.")
 
 

@@ -87,8 +87,8 @@ def reassign_items(
     with transaction.atomic():
         lock_study(study)
         people = {to.pk, *(assignment.annotator_id for assignment in assignments)}
-        found = Participant.objects.filter(study=study, user__in=people)
-        list(found.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+        participants = Participant.objects.filter(study=study, user__in=people)
+        list(participants.select_for_update(no_key=True).order_by("pk").values_list("pk"))
         rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
         rows = rows.filter(study=study, pk__in=[assignment.pk for assignment in assignments])
         for assignment in rows.select_related("study", "item").order_by("pk"):

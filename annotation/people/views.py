@@ -156,14 +156,14 @@ def member_remove(request: HttpRequest, pk: int) -> HttpResponseBase:
     access = fetch_managed_study(request, pk)
     role, user = (storable(request.POST.get(name, "")) for name in ("role", "user"))
     rows = access.study.memberships.exclude(role=Role.ANNOTATOR).select_related("user")
-    found = get_object_or_404(rows, role=role, user__username=user)
+    membership = get_object_or_404(rows, role=role, user__username=user)
 
     def do() -> str:
-        remove_member(study=access.study, user=found.user, role=role, by=access.user)
-        return f"{found.user.get_username()} is {Role(role).label.lower()} no more."
+        remove_member(study=access.study, user=membership.user, role=role, by=access.user)
+        return f"{membership.user.get_username()} is {Role(role).label.lower()} no more."
 
     attempt(request, do)
-    left = found.user_id == access.user.pk and not access.user.is_superuser
+    left = membership.user_id == access.user.pk and not access.user.is_superuser
     return redirect("annotation:study_list") if left else redirect("annotation:study_people", pk=pk)
 
 
@@ -206,11 +206,11 @@ def invite_make(request: HttpRequest, pk: int) -> HttpResponseBase:
 def _link_places(request: HttpRequest, access: StudyAccess) -> HttpResponseBase:
     """Make a link for each free list that has none."""
     try:
-        made = make_place_links(study=access.study, days=USUAL_DAYS, by=access.user)
+        links = make_place_links(study=access.study, days=USUAL_DAYS, by=access.user)
     except Refused as refused:
         messages.error(request, f"No link was made: {refused.reason}.")
         return redirect("annotation:study_people", pk=access.study.pk)
-    return show_people(request, access, links=[_new_link(request, *row) for row in made])
+    return show_people(request, access, links=[_new_link(request, *row) for row in links])
 
 
 def _link_for_all(request: HttpRequest, access: StudyAccess) -> HttpResponseBase:
@@ -261,29 +261,30 @@ def annotator(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
 def _annotator(
     request: HttpRequest,
     access: StudyAccess,
-    found: Participant,
+    annotator: Participant,
     *,
     reassign: ReassignForm | None = None,
     message: MessageForm | None = None,
 ) -> HttpResponse:
-    assignments = _open_assignments(access, found)
-    row = annotator_progress(access.study, found, blind=access.blind)
-    if found.user_id == access.user.pk and access.blind:
+    assignments = _open_assignments(access, annotator)
+    row = annotator_progress(access.study, annotator, blind=access.blind)
+    if annotator.user_id == access.user.pk and access.blind:
         row = replace(row, signs=())
     context = {
         **study_context(access, "people"),
-        "found": found,
+        "found": annotator,
         "row": row,
         "assignments": assignments,
-        "submissions": [] if access.blind else submissions_of(access.study, found),
+        "submissions": [] if access.blind else submissions_of(access.study, annotator),
         "now": timezone.now(),
     }
-    if found.state == Participant.State.WITHDRAWN and not found.refilled:
-        context["refills"] = len(submitted_items(access.study, found.user))
+    if annotator.state == Participant.State.WITHDRAWN and not annotator.refilled:
+        context["refills"] = len(submitted_items(access.study, annotator.user))
     if access.manages:
         context |= {
-            "message": message or MessageForm(people=[found], initial={"to": str(found.number)}),
-            "reassign": reassign or _reassign_form(access, found, assignments),
+            "message": message
+            or MessageForm(people=[annotator], initial={"to": str(annotator.number)}),
+            "reassign": reassign or _reassign_form(access, annotator, assignments),
         }
     failed = any(form is not None and form.errors for form in (reassign, message))
     return render(request, "annotation/annotator.html", context, status=422 if failed else 200)
@@ -291,24 +292,24 @@ def _annotator(
 
 def _fetch_participant(access: StudyAccess, number: int) -> Participant:
     rows = access.study.participants.select_related("user__annotator")
-    found = rows.filter(number=number).first()
-    if found is None:
+    annotator = rows.filter(number=number).first()
+    if annotator is None:
         raise Http404
-    return found
+    return annotator
 
 
-def _open_assignments(access: StudyAccess, found: Participant) -> list[Assignment]:
+def _open_assignments(access: StudyAccess, annotator: Participant) -> list[Assignment]:
     rows = Assignment.objects.filter(
-        study=access.study, annotator=found.user, part=Assignment.Part.MAIN,
+        study=access.study, annotator=annotator.user, part=Assignment.Part.MAIN,
         state=Assignment.State.OPEN,
     )  # fmt: skip
     return list(rows.select_related("item__task").order_by("position")[:MOST_LISTED])
 
 
 def _reassign_form(
-    access: StudyAccess, found: Participant, assignments: list[Assignment], data: Any = None
+    access: StudyAccess, annotator: Participant, assignments: list[Assignment], data: Any = None
 ) -> ReassignForm:
-    others = [person for person in active_annotators(access.study) if person.pk != found.pk]
+    others = [person for person in active_annotators(access.study) if person.pk != annotator.pk]
     return ReassignForm(
         data, positions=[assignment.position for assignment in assignments], people=others
     )
@@ -319,24 +320,24 @@ def _reassign_form(
 def annotator_change(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     """Do what the pressed button says about one annotator."""
     access = fetch_managed_study(request, pk)
-    found = _fetch_participant(access, number)
+    annotator = _fetch_participant(access, number)
     action = request.POST.get("action", "")
     if action == "reassign":
-        return _reassign(request, access, found)
+        return _reassign(request, access, annotator)
     if action == "message":
-        return _message(request, access, found)
+        return _message(request, access, annotator)
     reason = storable(request.POST.get("reason", ""))
     if action == "void":
-        attempt(request, lambda: _void(request, access, found, reason))
+        attempt(request, lambda: _void(request, access, annotator, reason))
     else:
-        attempt(request, lambda: _act(access, found, action, reason))
+        attempt(request, lambda: _act(access, annotator, action, reason))
     if request.POST.get("back") == "study":
         return redirect("annotation:study", pk=pk)
     return redirect("annotation:annotator", pk=pk, number=number)
 
 
-def _act(access: StudyAccess, found: Participant, action: str, reason: str) -> str:
-    study, user, by = access.study, found.user, access.user
+def _act(access: StudyAccess, annotator: Participant, action: str, reason: str) -> str:
+    study, user, by = access.study, annotator.user, access.user
     name = user.get_username()
     match action:
         case "pause":
@@ -366,22 +367,24 @@ def _act(access: StudyAccess, found: Participant, action: str, reason: str) -> s
     raise Refused("invalid", "the form does not say what to do")
 
 
-def _void(request: HttpRequest, access: StudyAccess, found: Participant, reason: str) -> str:
+def _void(request: HttpRequest, access: StudyAccess, annotator: Participant, reason: str) -> str:
     """Void the selected submissions, unless the manager annotates the study blind."""
     if access.blind:
         raise Refused("not_yours", "you annotate this study blind and do not see other answers")
     chosen = set(request.POST.getlist("submitted"))
-    rows = [row for row in submissions_of(access.study, found) if str(row.position) in chosen]
+    rows = [row for row in submissions_of(access.study, annotator) if str(row.position) in chosen]
     count = void_submissions(assignments=rows, by=access.user, reason=reason)
     are = "submission is" if count == 1 else "submissions are"
     return f"{count} {are} voided. {'Its item is' if count == 1 else 'Their items are'} free again."
 
 
-def _reassign(request: HttpRequest, access: StudyAccess, found: Participant) -> HttpResponseBase:
-    assignments = _open_assignments(access, found)
-    form = _reassign_form(access, found, assignments, request.POST)
+def _reassign(
+    request: HttpRequest, access: StudyAccess, annotator: Participant
+) -> HttpResponseBase:
+    assignments = _open_assignments(access, annotator)
+    form = _reassign_form(access, annotator, assignments, request.POST)
     if not form.is_valid():
-        return _annotator(request, access, found, reassign=form)
+        return _annotator(request, access, annotator, reassign=form)
     chosen = set(form.cleaned_data["items"])
     try:
         count = reassign_items(
@@ -393,22 +396,25 @@ def _reassign(request: HttpRequest, access: StudyAccess, found: Participant) -> 
         )
     except Refused as refused:
         form.add_error(None, f"Nothing was changed: {refused.reason}.")
-        return _annotator(request, access, found, reassign=form)
+        return _annotator(request, access, annotator, reassign=form)
     message = f"{count} item{'s' if count > 1 else ''} went to {form.recipient.get_username()}."
     messages.success(request, message)
-    return redirect("annotation:annotator", pk=access.study.pk, number=found.number)
+    return redirect("annotation:annotator", pk=access.study.pk, number=annotator.number)
 
 
-def _message(request: HttpRequest, access: StudyAccess, found: Participant) -> HttpResponseBase:
-    form = MessageForm({**request.POST.dict(), "to": str(found.number)}, people=[found])
+def _message(request: HttpRequest, access: StudyAccess, annotator: Participant) -> HttpResponseBase:
+    form = MessageForm({**request.POST.dict(), "to": str(annotator.number)}, people=[annotator])
     if form.is_valid():
         try:
             send_message(
-                study=access.study, to=found.user, text=form.cleaned_data["text"], by=access.user
+                study=access.study,
+                to=annotator.user,
+                text=form.cleaned_data["text"],
+                by=access.user,
             )
         except Refused as refused:
             form.add_error("text", f"Not sent: {refused.reason}.")
     if form.errors:
-        return _annotator(request, access, found, message=form)
-    messages.success(request, f"The message to {found.user.get_username()} is sent.")
-    return redirect("annotation:annotator", pk=access.study.pk, number=found.number)
+        return _annotator(request, access, annotator, message=form)
+    messages.success(request, f"The message to {annotator.user.get_username()} is sent.")
+    return redirect("annotation:annotator", pk=access.study.pk, number=annotator.number)

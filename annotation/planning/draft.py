@@ -269,8 +269,8 @@ def draft_of_plan(plan: StudyPlan, source: str, specials: Sequence[dict[str, Any
 
 def _ids(values: Any) -> tuple[int, ...]:
     """Return ids from a draft, at most as many as it may hold and one more."""
-    found = (as_id(str(value)) for value in (values or ())[: MOST_SELECTED + 1])
-    return tuple(pk for pk in found if pk is not None)
+    ids = (as_id(str(value)) for value in (values or ())[: MOST_SELECTED + 1])
+    return tuple(pk for pk in ids if pk is not None)
 
 
 def _strings(value: Any) -> list[str]:
@@ -278,7 +278,7 @@ def _strings(value: Any) -> list[str]:
         return []
     if value is True:
         return ["on"]
-    return [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)]
+    return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
 
 
 def _query(given: Given) -> QueryDict:
@@ -294,13 +294,13 @@ def _usual(kind: type[StepForm]) -> Given:
 
 
 def _initial(kind: type[StepForm], given: Given) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    initial: dict[str, Any] = {}
     for name, f in kind.base_fields.items():
         values = given.get(name, [])
         if isinstance(f, forms.MultipleChoiceField | PeopleField):
-            found[name] = values
+            initial[name] = values
         elif isinstance(f, forms.BooleanField):
-            found[name] = bool(values)
+            initial[name] = bool(values)
         else:
-            found[name] = values[-1] if values else ""
-    return found
+            initial[name] = values[-1] if values else ""
+    return initial

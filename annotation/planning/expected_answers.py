@@ -73,9 +73,9 @@ class ExpectedForm:
             texts = dict(Candidate.objects.filter(task=item).values_list("key", "text"))
         else:
             rows = seen.of(Trajectory.objects.select_related("task"))
-            found = rows.filter(pk=item, run__dataset__system=about.system).first()
-            task = found.task if found is not None else None
-            profile = found.profile_id if found is not None else None
+            trajectory = rows.filter(pk=item, run__dataset__system=about.system).first()
+            task = trajectory.task if trajectory is not None else None
+            profile = trajectory.profile_id if trajectory is not None else None
             texts = dict(Constraint.objects.filter(profile=profile).values_list("key", "text"))
             turns = list(Turn.objects.filter(trajectory=item).order_by("index"))
         if task is None:
@@ -121,7 +121,7 @@ class ExpectedForm:
 
     def read(self, sent: QueryDict) -> dict[str, Any]:
         """Return what was said to be right; ``problems`` says what cannot be, by place."""
-        found: dict[str, Any] = {}
+        expected: dict[str, Any] = {}
         for slot in self.slots:
             given = sent.getlist(f"right.{slot.name}")
             why = storable(sent.get(f"why.{slot.name}", "")).strip()
@@ -129,15 +129,15 @@ class ExpectedForm:
                 if why:
                     self.problems[slot.name] = "Say what is right here, or leave the reason out."
                 continue
-            found[slot.name] = self._answer(slot, given)
+            expected[slot.name] = self._answer(slot, given)
             if why:
-                found[slot.name]["why"] = why[:LONGEST_WHY]
-        self.expected = found
-        special = ResolvedSpecial(self.item, "", found, self.slots, self.subjects)
+                expected[slot.name]["why"] = why[:LONGEST_WHY]
+        self.expected = expected
+        special = ResolvedSpecial(self.item, "", expected, self.slots, self.subjects)
         for problem in check_expected(self.questionnaire, special):
             place = next((s.name for s in self.slots if f".{s.name}" in problem.path), "")
             self.problems.setdefault(place, f"{problem.words[:1].upper()}{problem.words[1:]}.")
-        return found
+        return expected
 
     def _answer(self, slot: Slot, given: Sequence[str]) -> dict[str, Any]:
         if slot.question.scale.kind == "marks":

@@ -321,10 +321,14 @@ class QuestionnaireForm(StepForm):
 def _older(id: str, chosen: SourceChoice) -> list[Questionnaire]:
     """Return an older version that was asked for, if it fits."""
     try:
-        found = load_questionnaire(id)
+        questionnaire = load_questionnaire(id)
     except QuestionnaireError:
         return []
-    return [found] if (found.system, found.unit) == (chosen.system, chosen.unit) else []
+    return (
+        [questionnaire]
+        if (questionnaire.system, questionnaire.unit) == (chosen.system, chosen.unit)
+        else []
+    )
 
 
 LONGEST_TEXT = 20_000
@@ -512,13 +516,13 @@ class BeforeForm(StepForm, GoldRuleForm, RetentionForm):
     def wishes(self) -> dict[str, Any]:
         given = self.cleaned_data
         usual = {"idle_seconds": 60, "break_minutes": 45, "gold_each": 0}
-        found = {name: given[name] for name in self.paths}
+        wishes = {name: given[name] for name in self.paths}
         for name, value in usual.items():
-            if found[name] is None:
-                found[name] = value
+            if wishes[name] is None:
+                wishes[name] = value
         mark = given["pass_mark"]
         return {
-            **found,
+            **wishes,
             "pass_mark": 0.75 if mark is None else mark / 100,
             "gold_rule": self.rule,
             "retention": self.retention,

@@ -26,16 +26,16 @@ def true_violations(trajectory: Trajectory) -> dict[str, dict[str, list[str]]]:
     """
     known = KnownPlans(core_task(trajectory.task, None))
     about = {row.key: row.about for row in Constraint.objects.filter(profile=trajectory.profile_id)}
-    found: dict[str, dict[str, list[str]]] = {}
+    violations: dict[str, dict[str, list[str]]] = {}
     for turn in Turn.objects.filter(trajectory=trajectory).prefetch_related("violations"):
         plan = known.find(turn.text)
         if plan is None:
-            found[str(turn.index)] = {row.key: [] for row in turn.violations.all()}
+            violations[str(turn.index)] = {row.key: [] for row in turn.violations.all()}
         else:
-            found[str(turn.index)] = {
+            violations[str(turn.index)] = {
                 key: [_reason(name)] for key, name in about.items() if name and plan.uses(name)
             }
-    return found
+    return violations
 
 
 def _reason(name: str) -> str:
@@ -63,11 +63,11 @@ def true_levels(trajectory: Trajectory) -> Mapping[str, float]:
 def turn_levels(trajectory: Trajectory) -> dict[str, Mapping[str, float]]:
     """Turn → the true quality of its plan by dimension."""
     known = KnownPlans(core_task(trajectory.task, None))
-    found: dict[str, Mapping[str, float]] = {}
+    levels: dict[str, Mapping[str, float]] = {}
     for index, text in Turn.objects.filter(trajectory=trajectory).values_list("index", "text"):
         plan = known.find(text)
-        found[str(index)] = {k: float(v) for k, v in plan.quality.items()} if plan else {}
-    return found
+        levels[str(index)] = {k: float(v) for k, v in plan.quality.items()} if plan else {}
+    return levels
 
 
 def feedback_levels(trajectory: Trajectory) -> Mapping[str, float]:
@@ -93,7 +93,7 @@ def expected_violations(item: Item, trajectory: Trajectory) -> dict[str, dict[st
         Constraint.objects.filter(profile=trajectory.profile_id).values_list("key", "text")
     )
     truth = true_violations(trajectory)
-    found: dict[str, dict[str, object]] = {}
+    expected: dict[str, dict[str, object]] = {}
     for question, kind in (("world_violated", "world"), ("user_violated", "user")):
         allowed = item.subjects.get(kind, [])
         for turn in item.subjects.get("turn", []) if question in item.asked else []:
@@ -104,9 +104,9 @@ def expected_violations(item: Item, trajectory: Trajectory) -> dict[str, dict[st
                 else f"“{texts[key]}” is violated."
                 for key, why in marks.items()
             ]
-            found[f"{question}.turn-{turn}"] = {
+            expected[f"{question}.turn-{turn}"] = {
                 "chosen": sorted(marks),
                 "why": " ".join(stated)
                 or "Nothing in this plan needs what the conditions rule out.",
             }
-    return found
+    return expected

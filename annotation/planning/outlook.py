@@ -68,15 +68,15 @@ def outlook_lines(planned: PlannedStudy) -> list[OutlookLine]:
     models = {option.id: option.model for option in planned.options}
     pooled = planned.plan.dealing == "pool"
     if pooled:
-        found = outlook_of_pool(planned.plan.raters, models)
+        outlook = outlook_of_pool(planned.plan.raters, models)
     else:
-        found = outlook_of_lists(planned.orders, models)
+        outlook = outlook_of_lists(planned.orders, models)
     return [
-        _raters(found),
+        _raters(outlook),
         *_simulated(planned.plan.annotators),
-        _agreement(found),
-        _judge_test(found, planned),
-        _precision(found, planned),
+        _agreement(outlook),
+        _judge_test(outlook, planned),
+        _precision(outlook, planned),
         *_differences(planned),
         _time(planned, item_time(planned)),
     ]
@@ -95,31 +95,31 @@ def _simulated(names: Sequence[str]) -> Iterator[OutlookLine]:
         )
 
 
-def _raters(found: DesignOutlook) -> OutlookLine:
-    if found.least == found.most:
-        people = "1 person judges" if found.most == 1 else f"{found.most} people judge"
+def _raters(outlook: DesignOutlook) -> OutlookLine:
+    if outlook.least == outlook.most:
+        people = "1 person judges" if outlook.most == 1 else f"{outlook.most} people judge"
         return OutlookLine("Raters per item", f"{people} each item.")
     return OutlookLine(
         "Raters per item",
-        f"{found.least} to {found.most}; {found.shared:,} of {found.items:,} items have two or "
-        "more.",
+        f"{outlook.least} to {outlook.most}; {outlook.shared:,} of {outlook.items:,} items have "
+        "two or more.",
     )
 
 
-def _agreement(found: DesignOutlook) -> OutlookLine:
+def _agreement(outlook: DesignOutlook) -> OutlookLine:
     title = "Agreement among people"
-    if not found.agreement:
+    if not outlook.agreement:
         words = "Not defined: no item has two raters. Set “Annotators for each item” to 2 or more."
         return OutlookLine(title, words, good=False)
-    on = f"Defined, on {found.shared:,} item{'s' * (found.shared > 1)}"
-    half = found.alpha_half_width
+    on = f"Defined, on {outlook.shared:,} item{'s' * (outlook.shared > 1)}"
+    half = outlook.alpha_half_width
     if half is None:
         return OutlookLine(title, f"{on}: too few for an interval of α.", good=False)
-    more = "" if found.most > 2 else ", wider with two raters"
+    more = "" if outlook.most > 2 else ", wider with two raters"
     return OutlookLine(title, f"{on}. Expect α with an interval of about ±{half:.2f}{more}.")
 
 
-def _judge_test(found: DesignOutlook, planned: PlannedStudy) -> OutlookLine:
+def _judge_test(outlook: DesignOutlook, planned: PlannedStudy) -> OutlookLine:
     title = "Can a judge stand in for a person?"
     needs = (
         f"the alternative annotator test needs {PEOPLE_FOR_JUDGE_TEST} people who each share "
@@ -129,10 +129,12 @@ def _judge_test(found: DesignOutlook, planned: PlannedStudy) -> OutlookLine:
     if not dimensions:
         words = "Not testable: no question of this form is one that judges score."
         return OutlookLine(title, words, good=False)
-    if not found.judge_test:
-        have = f"; here {found.testable} do" if found.testable is not None else ""
+    if not outlook.judge_test:
+        have = f"; here {outlook.testable} do" if outlook.testable is not None else ""
         return OutlookLine(title, f"Not testable: {needs}{have}.", good=False)
-    words = "Testable" if found.testable is not None else f"Testable if enough people join: {needs}"
+    words = (
+        "Testable" if outlook.testable is not None else f"Testable if enough people join: {needs}"
+    )
     if _judged([option.id for option in planned.options], sorted(dimensions)):
         return OutlookLine(title, f"{words}. Judges have scored these trajectories.")
     return OutlookLine(
@@ -147,15 +149,15 @@ def _judged(trajectories: Sequence[int], dimensions: Sequence[str]) -> bool:
     return rows.order_by().exists()
 
 
-def _precision(found: DesignOutlook, planned: PlannedStudy) -> OutlookLine:
+def _precision(outlook: DesignOutlook, planned: PlannedStudy) -> OutlookLine:
     of = "each agent" if planned.models else "the items"
-    items = f"{found.per_model:,} item{'s' * (found.per_model != 1)}"
+    items = f"{outlook.per_model:,} item{'s' * (outlook.per_model != 1)}"
     who = f"{items} of each agent" if planned.models else items
-    if planned.models and found.per_model * planned.models != found.items:
+    if planned.models and outlook.per_model * planned.models != outlook.items:
         who += " or more"
     title = f"Precision for {of}"
     scored = any(q.scale.kind == "points" for q in planned.questionnaire.questions)
-    half = found.mean_half_width if scored else found.share_half_width
+    half = outlook.mean_half_width if scored else outlook.share_half_width
     if half is None:
         return OutlookLine(title, f"No interval: {who}.", good=False)
     if half > (WIDE_MEAN if scored else WIDE_SHARE):
@@ -187,20 +189,20 @@ def _differences(planned: PlannedStudy) -> Iterator[OutlookLine]:
         yield _confounded(confounded_effects(rows))
 
 
-def _difference(found: ModelContrast | None, planned: PlannedStudy) -> OutlookLine:
+def _difference(contrast: ModelContrast | None, planned: PlannedStudy) -> OutlookLine:
     title = "Differences between agents"
-    if found is None:
+    if contrast is None:
         words = "Not defined: the design does not connect all agents by common queries and raters."
         return OutlookLine(title, words, good=False)
     scored = any(q.scale.kind == "points" for q in planned.questionnaire.questions)
-    half = Z * found.standard_error
-    queries = f"{found.meetings:,} quer{'y' if found.meetings == 1 else 'ies'}"
-    if RATER not in found.within:
+    half = Z * contrast.standard_error
+    queries = f"{contrast.meetings:,} quer{'y' if contrast.meetings == 1 else 'ies'}"
+    if RATER not in contrast.within:
         how = f"paired within query ({queries}; who will judge them is not known)"
-    elif found.additive:
+    elif contrast.additive:
         how = f"over {queries} with several raters, whose differences are taken out"
     else:
-        how = f"paired within rater and query ({found.meetings:,} pairs)"
+        how = f"paired within rater and query ({contrast.meetings:,} pairs)"
     if scored:
         words = f"Within about ±{half:.2f} points, {how}, if such scores spread by 1 point."
     else:
@@ -208,14 +210,14 @@ def _difference(found: ModelContrast | None, planned: PlannedStudy) -> OutlookLi
     return OutlookLine(title, words, good=half <= (WIDE_MEAN if scored else 2 * WIDE_SHARE))
 
 
-def _confounded(found: Sequence[Confounding] | None) -> OutlookLine:
+def _confounded(confounded: Sequence[Confounding] | None) -> OutlookLine:
     title = "Confounded effects"
-    if found is None:
+    if confounded is None:
         return OutlookLine(title, "Not checked: the design has too many queries or raters.")
-    if not found:
+    if not confounded:
         words = "None: agents, queries, raters and thirds of the list can be told apart."
         return OutlookLine(title, words)
-    return OutlookLine(title, " ".join(map(_confounding_words, found)), good=False)
+    return OutlookLine(title, " ".join(map(_confounding_words, confounded)), good=False)
 
 
 PLURALS = {
@@ -223,14 +225,18 @@ PLURALS = {
 }  # fmt: skip
 
 
-def _confounding_words(found: Confounding) -> str:
-    one = PLURALS[found.factor]
-    others = f"between {PLURALS[found.other]}" if found.other else "of the other kinds together"
-    if found.lost == found.total:
-        return f"Differences between {one} are confounded with those {others}."
+def _confounding_words(confounding: Confounding) -> str:
+    plural = PLURALS[confounding.factor]
+    others = (
+        f"between {PLURALS[confounding.other]}"
+        if confounding.other
+        else "of the other kinds together"
+    )
+    if confounding.lost == confounding.total:
+        return f"Differences between {plural} are confounded with those {others}."
     return (
-        f"{found.lost} of {found.total} differences between {one} are confounded with those "
-        f"{others}."
+        f"{confounding.lost} of {confounding.total} differences between {plural} are confounded "
+        f"with {others}."
     )
 
 

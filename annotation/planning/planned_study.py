@@ -66,7 +66,7 @@ class PlannedStudy:
     plan: StudyPlan
     questionnaire: Questionnaire
     people: Mapping[str, User]
-    found: SourceItems
+    source_items: SourceItems
     sampled: Sampled
     design: Allocation | ItemLists
     items: tuple[NewItem, ...]
@@ -126,7 +126,7 @@ class PlannedStudy:
     @property
     def questions(self) -> list[QuestionUse]:
         """The questions that the items would be asked, and why others not."""
-        counts = Counter(self.found.asked[option.id] for option in self.options)
+        counts = Counter(self.source_items.asked[option.id] for option in self.options)
         return asked_questions(self.questionnaire, counts)
 
     @cached_property
@@ -153,19 +153,19 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
     problems += strangers
     if problems:
         raise PlanError(problems)
-    found = find_items(plan.items, questionnaire, seen)
-    training, gold = find_specials(plan, questionnaire, found, seen)
+    source_items = find_items(plan.items, questionnaire, seen)
+    training, gold = find_specials(plan, questionnaire, source_items, seen)
     played = _played(people) if questionnaire.unit == "trajectory" else {}
     refuse_played_training(training, played)
     exclusions = _by_list(plan, played)
     apart = {special.pk for special in (*training, *gold)}
-    candidates = [option for option in found.options if option.id not in apart]
+    candidates = [option for option in source_items.options if option.id not in apart]
     if not candidates:
-        raise PlanError([PlanProblem("items", _nothing(found))])
+        raise PlanError([PlanProblem("items", _nothing(source_items))])
     try:
         sampled = sample_options(options=candidates, sample=plan.sample, seed=plan.seed)
-        options = _whole_queries(plan, sampled.options, found)
-        dealing = _deal(plan, options, found, exclusions)
+        options = _whole_queries(plan, sampled.options, source_items)
+        dealing = _deal(plan, options, source_items, exclusions)
         design: Allocation | ItemLists = dealing
         if training or gold:
             design = place_specials(
@@ -180,7 +180,7 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
         raise PlanError(PlanProblem(path, words) for words in error.problems) from None
     items, lists = _items(plan, design, training, gold, questionnaire)
     return PlannedStudy(
-        plan, questionnaire, people, found, sampled, design, items, lists, exclusions,
+        plan, questionnaire, people, source_items, sampled, design, items, lists, exclusions,
         tuple(_notes(plan, sampled, dealing)),
     )  # fmt: skip
 
@@ -189,9 +189,9 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
 
 
 def _people(plan: StudyPlan) -> tuple[dict[str, User], list[PlanProblem]]:
-    found = User.objects.filter(is_active=True).in_bulk(plan.annotators, field_name="username")
-    missing = [name for name in plan.annotators if name not in found]
-    people = {name: found[name] for name in plan.annotators if name in found}
+    accounts = User.objects.filter(is_active=True).in_bulk(plan.annotators, field_name="username")
+    missing = [name for name in plan.annotators if name not in accounts]
+    people = {name: accounts[name] for name in plan.annotators if name in accounts}
     words = (
         f"no account with this name: {name_some(missing)}; leave their places free, and invite "
         "them by links"
@@ -235,25 +235,25 @@ def refuse_played_training(
 
 
 def _whole_queries(
-    plan: StudyPlan, options: Sequence[DesignOption], found: SourceItems
+    plan: StudyPlan, options: Sequence[DesignOption], source_items: SourceItems
 ) -> Sequence[DesignOption]:
     """Return the options of as many tasks, drawn by seed, as all lists together have room for."""
     if plan.queries_each is None or plan.order == "queries":  # which draws them itself
         return options
-    tasks = sorted({found.task_of[option.id] for option in options})
+    tasks = sorted({source_items.task_of[option.id] for option in options})
     random.Random(derive_seed(plan.seed, "queries")).shuffle(tasks)
     chosen = set(tasks[: plan.queries_each * plan.lists // plan.raters])
-    return [option for option in options if found.task_of[option.id] in chosen]
+    return [option for option in options if source_items.task_of[option.id] in chosen]
 
 
 def _deal(
     plan: StudyPlan,
     options: Sequence[DesignOption],
-    found: SourceItems,
+    source_items: SourceItems,
     exclusions: Mapping[str, frozenset[int]],
 ) -> Allocation:
     if plan.order == "queries":
-        return _deal_queries(plan, options, found, exclusions)
+        return _deal_queries(plan, options, source_items, exclusions)
     if plan.dealing == "pool":
         return order_pool(options=options, method=plan.order, seed=plan.seed)
     dealt = deal_options(
@@ -270,7 +270,7 @@ def _deal(
 def _deal_queries(
     plan: StudyPlan,
     options: Sequence[DesignOption],
-    found: SourceItems,
+    source_items: SourceItems,
     exclusions: Mapping[str, frozenset[int]],
 ) -> Allocation:
     """Return the paper's design; refuse it if people would judge what they played in.
@@ -279,7 +279,7 @@ def _deal_queries(
     """
     queries: dict[int, list[int]] = {}
     for option in options:
-        queries.setdefault(found.task_of[option.id], []).append(option.id)
+        queries.setdefault(source_items.task_of[option.id], []).append(option.id)
     each = plan.queries_each or 1
     orders = deal_queries(
         annotators=list_names(plan), queries=queries, each=each, seed=plan.seed, raters=plan.raters
@@ -350,11 +350,11 @@ def _items(
 # --- Words ----------------------------------------------------------------------------------------
 
 
-def _nothing(found: SourceItems) -> str:
-    if found.options:
+def _nothing(source_items: SourceItems) -> str:
+    if source_items.options:
         return "nothing is left to judge beside the training and gold items"
-    if found.unasked:
-        return f"none of {found.unasked:,} items has anything that is asked about"
+    if source_items.unasked:
+        return f"none of {source_items.unasked:,} items has anything that is asked about"
     return "nothing to assign: no trajectory of these runs has ended with something to judge"
 
 
@@ -373,13 +373,13 @@ def _notes(plan: StudyPlan, sampled: Sampled, dealing: Allocation) -> Iterator[s
 
 def planned_questionnaire(plan: StudyPlan) -> Questionnaire:
     try:
-        found = load_questionnaire(plan.questionnaire)
+        questionnaire = load_questionnaire(plan.questionnaire)
     except QuestionnaireError as error:
         raise PlanError([PlanProblem("questionnaire", str(error))]) from None
-    if found.unit == "person":
-        words = f"{found.id} asks about annotators; give it as background"
+    if questionnaire.unit == "person":
+        words = f"{questionnaire.id} asks about annotators; give it as background"
         raise PlanError([PlanProblem("questionnaire", words)])
-    return found
+    return questionnaire
 
 
 def simple_problems(plan: StudyPlan) -> Iterator[PlanProblem]:

@@ -93,12 +93,12 @@ def enqueue_again(*, study: Study, by: User) -> None:
     """Go on in the background with a study whose storing came to a halt."""
     with transaction.atomic():
         fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        found = storing_of(fresh)
-        if found is None:
+        storing = storing_of(fresh)
+        if storing is None:
             raise Refused("conflict", "the study is stored already")
-        if found.removed:
+        if storing.removed:
             raise Refused("conflict", "the study is being deleted")
-        if not found.moving:  # pressing twice is harmless
+        if not storing.moving:  # pressing twice is harmless
             _enqueue(fresh, by)
 
 
@@ -158,7 +158,7 @@ def _unsaved(
         closes_at=plan.closes_at,
         is_demo=is_demo,
         settings={
-            "design": _as_kept(planned), "labels": role_labels_of(planned.found.runs),
+            "design": _as_kept(planned), "labels": role_labels_of(planned.source_items.runs),
             **({GOLD_RULE: plan.gold_rule.stored} if plan.gold_rule != GoldRule() else {}),
             **({RETENTION: plan.retention.stored} if plan.retention.days else {}),
             **settings,

@@ -41,8 +41,8 @@ class SourceChoice:
         if self.source.trajectories:
             runs: set[int] = set()
             for part in in_portions(self.source.trajectories):
-                found = Trajectory.objects.filter(pk__in=part).order_by()
-                runs.update(found.values_list("run", flat=True).distinct())
+                trajectories = Trajectory.objects.filter(pk__in=part).order_by()
+                runs.update(trajectories.values_list("run", flat=True).distinct())
             return rows.filter(pk__in=runs)
         if not self.source.runs:
             rows = rows.exclude(status=Run.Status.CANCELLED)
@@ -127,8 +127,8 @@ class CarriedChoice:
     def _choice(
         self, system: str, words: str, agents: set[int], source: ItemSource, *, several: bool
     ) -> SourceChoice:
-        made = f" of {SYSTEMS[system][0]}" if system in SYSTEMS else ", imported"
-        of = made if several else ""
+        origin = f" of {SYSTEMS[system][0]}" if system in SYSTEMS else ", imported"
+        of = origin if several else ""
         title = f"{words}{of} ({_agents(agents)})"
         return SourceChoice(f"{SELECTED}:{system}", title, system, "trajectory", source)
 
@@ -154,11 +154,11 @@ def source_choices(
     Within that the newest first, tasks last.
     """
     asked = {(q.system, q.unit) for q in newest_questionnaires()}
-    found = [*_started_together(seen), *_imported(seen), *_tasks(seen)]
-    found.sort(key=lambda choice: (choice.system, choice.unit) not in asked)
+    choices = [*_started_together(seen), *_imported(seen), *_tasks(seen)]
+    choices.sort(key=lambda choice: (choice.system, choice.unit) not in asked)
     if selection is not None:
-        found = [*selection.choices(seen), *found]
-    return {choice.key: choice for choice in found}
+        choices = [*selection.choices(seen), *choices]
+    return {choice.key: choice for choice in choices}
 
 
 def _started_together(seen: Visibility) -> list[SourceChoice]:
@@ -176,12 +176,13 @@ def _started_together(seen: Visibility) -> list[SourceChoice]:
     return [
         SourceChoice(
             key=f"{experiment}:{level}",
-            title=f"{names[experiment]} ({_agents(found)}{', level ' + level if level else ''})",
+            title=f"{names[experiment]} ({_agents(agent_ids)}"
+            + (f", level {level})" if level else ")"),
             system=system,
             unit="trajectory",
             source=ItemSource(experiment=str(experiment), levels=(level,) if level else ()),
         )
-        for (experiment, level, system), found in agents.items()
+        for (experiment, level, system), agent_ids in agents.items()
     ]
 
 
@@ -194,12 +195,12 @@ def _imported(seen: Visibility) -> list[SourceChoice]:
     return [
         SourceChoice(
             key=f"dataset:{dataset}",
-            title=f"{name} ({_agents(found)}, imported)",
+            title=f"{name} ({_agents(agent_ids)}, imported)",
             system=EXTERNAL,
             unit="trajectory",
             source=ItemSource(dataset=str(dataset)),
         )
-        for (dataset, name), found in agents.items()
+        for (dataset, name), agent_ids in agents.items()
     ]
 
 

@@ -81,18 +81,18 @@ def _find_runs(source: ItemSource, seen: Visibility) -> list[Run]:
         rows = rows.filter(experiment=_experiment(source.experiment, seen))
     if source.dataset:
         rows = rows.filter(dataset=_dataset(source.dataset, seen))
-    found = list(rows)
-    if not found:
+    runs = list(rows)
+    if not runs:
         raise PlanError([PlanProblem("items", "there are no runs here")])
     problems = [
-        *_unknown("levels", source.levels, {run.level for run in found}),
-        *_unknown("agents", source.agents, {run.agent.name for run in found}),
+        *_unknown("levels", source.levels, {run.level for run in runs}),
+        *_unknown("agents", source.agents, {run.agent.name for run in runs}),
     ]
     if problems:
         raise PlanError(problems)
     chosen = [
         run
-        for run in found
+        for run in runs
         if (not source.levels or run.level in source.levels)
         and (not source.agents or run.agent.name in source.agents)
     ]
@@ -129,21 +129,21 @@ def _unknown(name: str, wanted: Sequence[str], known: set[str]) -> Iterator[Plan
 
 def _experiment(name: str, seen: Visibility) -> Experiment:
     rows = seen.of(Experiment.objects.order_by("-pk"))
-    found = rows.filter(pk=as_id(name) or 0).first()
-    found = found or rows.filter(name=name).first()
-    if found is None:
+    experiment = rows.filter(pk=as_id(name) or 0).first()
+    experiment = experiment or rows.filter(name=name).first()
+    if experiment is None:
         raise PlanError([PlanProblem("items.experiment", f"there is no experiment {name!r}")])
-    return found
+    return experiment
 
 
 def _dataset(name: str, seen: Visibility) -> Dataset:
     try:
-        found = find_dataset(name)
-        if not seen.of(Dataset.objects.filter(pk=found.pk)).exists():
+        dataset = find_dataset(name)
+        if not seen.of(Dataset.objects.filter(pk=dataset.pk)).exists():
             raise UnknownName("dataset", name, [])
     except UnknownName as error:
         raise PlanError([PlanProblem("items.dataset", str(error))]) from None
-    return found
+    return dataset
 
 
 # --- Trajectories ---------------------------------------------------------------------------------
@@ -240,8 +240,8 @@ def _find_tasks(source: ItemSource, questionnaire: Questionnaire, seen: Visibili
     if source.runs or source.experiment:
         datasets = {run.dataset_id: run.dataset for run in _find_runs(source, seen)}
     elif source.dataset:
-        found = _dataset(source.dataset, seen)
-        datasets = {found.pk: found}
+        chosen = _dataset(source.dataset, seen)
+        datasets = {chosen.pk: chosen}
     else:
         words = "say which dataset the tasks come from"
         raise PlanError([PlanProblem("items.dataset", words)])

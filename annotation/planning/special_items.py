@@ -39,7 +39,7 @@ class ResolvedSpecial:
 
 
 def find_specials(
-    plan: StudyPlan, questionnaire: Questionnaire, found: SourceItems, seen: Visibility
+    plan: StudyPlan, questionnaire: Questionnaire, source_items: SourceItems, seen: Visibility
 ) -> tuple[list[ResolvedSpecial], list[ResolvedSpecial]]:
     """Return the plan's training and its gold items; PlanError names every one that does not
     fit.
@@ -53,7 +53,7 @@ def find_specials(
     keys: dict[str, int] = {}
     for path, item in named:
         try:
-            keys[path] = _find(path, item, questionnaire, found, seen)
+            keys[path] = _find(path, item, questionnaire, source_items, seen)
         except PlanError as error:
             problems += error.problems
     first: dict[int, str] = {}
@@ -89,10 +89,14 @@ def item_shapes(
 
 
 def _find(
-    path: str, item: SpecialItem, questionnaire: Questionnaire, found: SourceItems, seen: Visibility
+    path: str,
+    item: SpecialItem,
+    questionnaire: Questionnaire,
+    source_items: SourceItems,
+    seen: Visibility,
 ) -> int:
     if questionnaire.unit == "task":
-        return _find_task(path, item, found, seen)
+        return _find_task(path, item, source_items, seen)
     rows = seen.of(Trajectory.objects.filter(judged=None))
     if item.trajectory is not None:
         if item.task or item.agent or item.level or item.attempt is not None:
@@ -101,7 +105,7 @@ def _find(
     elif not item.task:
         raise _wrong(path, "say which item: a trajectory by its id, or a task and an agent")
     else:
-        rows = rows.filter(task__external_id=item.task, run__dataset__in=found.datasets)
+        rows = rows.filter(task__external_id=item.task, run__dataset__in=source_items.datasets)
         if item.agent:
             rows = rows.filter(run__agent__name=item.agent)
         if item.level:
@@ -109,7 +113,7 @@ def _find(
         if item.attempt is not None:
             rows = rows.filter(attempt=item.attempt)
         # where several runs would do, those that the study is about
-        here = rows.filter(run__in=found.runs)
+        here = rows.filter(run__in=source_items.runs)
         rows = here if here.exists() else rows
     runs = Run.objects.filter(pk__in=rows.order_by().values("run"))
     keys = usable_trajectories(list(runs.values_list("pk", flat=True)))
@@ -122,10 +126,10 @@ def _find(
     return chosen[0]
 
 
-def _find_task(path: str, item: SpecialItem, found: SourceItems, seen: Visibility) -> int:
+def _find_task(path: str, item: SpecialItem, source_items: SourceItems, seen: Visibility) -> int:
     if not item.task or item.trajectory is not None or item.agent or item.level or item.attempt:
         raise _wrong(path, "this study is about tasks: name the task alone")
-    rows = seen.of(Task.objects.filter(dataset__in=found.datasets, external_id=item.task))
+    rows = seen.of(Task.objects.filter(dataset__in=source_items.datasets, external_id=item.task))
     keys = list(rows.values_list("pk", flat=True))
     if len(keys) != 1:
         raise _wrong(path, f"there {'is no' if not keys else 'are several'} task {item.task!r}")
@@ -234,16 +238,16 @@ def choosable_items(
         rows = _tasks(chosen, seen).exclude(pk__in=taken).exclude(pk__in=tasks)
         if find:
             rows = rows.filter(external_id__icontains=find)
-        found = [_task_choice(task) for task in rows.order_by("pk")[:MOST_SHOWN]]
-        has = task_content([choice.pk for choice in found])
+        choices = [_task_choice(task) for task in rows.order_by("pk")[:MOST_SHOWN]]
+        has = task_content([choice.pk for choice in choices])
     else:
         held_ones = items.filter(trajectory__isnull=False).values("trajectory")
         pool = _trajectories(chosen, seen).exclude(pk__in=taken).exclude(pk__in=held_ones)
         if find:
             pool = pool.filter(task__external_id__icontains=find)
-        found = [_choice(row) for row in pool.order_by("task", "pk").distinct()[:MOST_SHOWN]]
-        has = trajectory_content([choice.pk for choice in found])
-    return [choice for choice in found if about.asked(has[choice.pk])]
+        choices = [_choice(row) for row in pool.order_by("task", "pk").distinct()[:MOST_SHOWN]]
+        has = trajectory_content([choice.pk for choice in choices])
+    return [choice for choice in choices if about.asked(has[choice.pk])]
 
 
 def special_rows(

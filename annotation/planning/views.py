@@ -133,10 +133,10 @@ def filter_check(request: HttpRequest, dataset_id: int) -> HttpResponseBase:
     """Show a filter check over a dataset, drawn and shown; nothing is stored before it is
     created.
     """
-    found = fetch(request, Dataset.objects.all(), MAKE_STUDIES, pk=dataset_id)
+    dataset = fetch(request, Dataset.objects.all(), MAKE_STUDIES, pk=dataset_id)
     seen = visibility(request)
     sources = source_choices(seen)
-    draft = fill_in_filter_check(found, sources)
+    draft = fill_in_filter_check(dataset, sources)
     if draft is None:
         raise Http404
     return _preview(request, Planner(draft, sources, seen), "")

@@ -44,16 +44,16 @@ def read_plan(text: str) -> StudyPlan:
     line.
     """
     try:
-        found = read_yaml(text)
+        document = read_yaml(text)
     except FileRefused as refused:
         raise PlanError(
             PlanProblem(fault.where, f"expected {fault.expected}, found {fault.found}")
             for fault in refused.problems
         ) from None
     try:
-        return read_document(found.value)
+        return read_document(document.value)
     except PlanError as error:
-        lines = {_written(path): line for path, line in found.lines.items()}
+        lines = {_written(path): line for path, line in document.lines.items()}
         raise PlanError(
             problem._replace(line=lines.get(problem.path)) for problem in error.problems
         ) from None
@@ -80,23 +80,23 @@ def read_document(data: Any) -> StudyPlan:
 
 def plan_document(plan: StudyPlan) -> dict[str, Any]:
     """Return a plan in the form of its file; what is as usual is left out."""
-    found = _changed(plan, StudyPlan("", ""))
-    found["items"] = _changed(plan.items, ItemSource())
+    document = _changed(plan, StudyPlan("", ""))
+    document["items"] = _changed(plan.items, ItemSource())
     sample = _changed(plan.sample, Sample())
-    found.pop("sample", None)
+    document.pop("sample", None)
     if sample:
-        found["items"]["sample"] = sample
+        document["items"]["sample"] = sample
     for name in ("training", "gold"):
-        if name in found:
-            found[name] = [_changed(item, SpecialItem()) for item in getattr(plan, name)]
-    if "gold_rule" in found:
-        found["gold_rule"] = _changed(plan.gold_rule, GoldRule())
-    if "retention" in found:
-        found["retention"] = plan.retention.stored
+        if name in document:
+            document[name] = [_changed(item, SpecialItem()) for item in getattr(plan, name)]
+    if "gold_rule" in document:
+        document["gold_rule"] = _changed(plan.gold_rule, GoldRule())
+    if "retention" in document:
+        document["retention"] = plan.retention.stored
     if plan.closes_at is not None:
-        found["closes_at"] = plan.closes_at.isoformat()
+        document["closes_at"] = plan.closes_at.isoformat()
     # Said always: whoever reads the file shall not have to know what is usual.
-    return {**found, "raters": plan.raters, "order": plan.order, "seed": plan.seed}
+    return {**document, "raters": plan.raters, "order": plan.order, "seed": plan.seed}
 
 
 def write_plan(plan: StudyPlan) -> str:
@@ -125,7 +125,7 @@ def _mapping(
     if not isinstance(data, Mapping):
         problems.append(PlanProblem(path, f"expected fields such as {', '.join(list(known)[:3])}"))
         return {}
-    found = {}
+    mapping = {}
     for name, value in data.items():
         where = f"{path}.{name}" if path else str(name)
         if name not in known:
@@ -135,12 +135,12 @@ def _mapping(
         before = len(problems)
         read = known[name](value, where, problems)
         if len(problems) == before:
-            found[name] = read
-    return found
+            mapping[name] = read
+    return mapping
 
 
-def _wrong(problems: Problems, path: str, expected: str, found: Any) -> None:
-    shown = "nothing" if found is None else repr(found)
+def _wrong(problems: Problems, path: str, expected: str, value: Any) -> None:
+    shown = "nothing" if value is None else repr(value)
     problems.append(PlanProblem(path, f"expected {expected}, found {shown[:80]}"))
 
 
@@ -211,7 +211,7 @@ def _list_of(check: Check) -> Check:
         if not isinstance(value, list):
             _wrong(problems, path, "a list", value)
             return ()
-        return tuple(check(one, f"{path}[{n}]", problems) for n, one in enumerate(value, 1))
+        return tuple(check(item, f"{path}[{n}]", problems) for n, item in enumerate(value, 1))
 
     return listed
 
@@ -232,7 +232,7 @@ def _expected(value: Any, path: str, problems: Problems) -> dict[str, Any]:
 
 
 def _plain(value: Any, path: str, problems: Problems) -> list[Any]:
-    if not isinstance(value, list) or any(isinstance(one, bool | list | dict) for one in value):
+    if not isinstance(value, list) or any(isinstance(item, bool | list | dict) for item in value):
         _wrong(problems, path, "a list of what is right", value)
         return []
     return list(value)

@@ -15,8 +15,8 @@ _ID = re.compile(r"^(?P<name>[a-z][a-z0-9_]*)@(?P<version>[1-9][0-9]{0,8})$")
 
 def shipped_questionnaires() -> list[str]:
     """Return the ids of all questionnaires that ship with the product."""
-    found = (path.name.split(".") for path in FOLDER.glob("*.v*.yaml"))
-    return sorted(f"{name}@{version.removeprefix('v')}" for name, version, _ in found)
+    parts = (path.name.split(".") for path in FOLDER.glob("*.v*.yaml"))
+    return sorted(f"{name}@{version.removeprefix('v')}" for name, version, _ in parts)
 
 
 def known_questionnaires() -> list[str]:
@@ -39,8 +39,8 @@ def questionnaires_for(system: str) -> list[Questionnaire]:
     """Return the questionnaires for items of a system, of each the newest version; the simplest
     first.
     """
-    found = [q for q in newest_questionnaires() if q.system == system and q.unit != "person"]
-    return sorted(found, key=lambda q: (q.unit != "trajectory", bool(q.wants), q.name))
+    fitting = [q for q in newest_questionnaires() if q.system == system and q.unit != "person"]
+    return sorted(fitting, key=lambda q: (q.unit != "trajectory", bool(q.wants), q.name))
 
 
 @lru_cache(maxsize=256)

@@ -224,8 +224,8 @@ def _choice_problems(options: Any) -> Iterator[str]:
         yield "every option needs a value (a small whole number) and a label"
         return
     keys = [str(o.get("key", place)) for place, o in enumerate(options, 1)]
-    for what, found in (("value", [o["value"] for o in options]), ("key", keys)):
-        if len(set(found)) < len(found):
+    for what, entries in (("value", [o["value"] for o in options]), ("key", keys)):
+        if len(set(entries)) < len(entries):
             yield f"two options have the same {what}"
     taken = sorted(key for key in keys if key in _DESK_KEYS)
     if taken:

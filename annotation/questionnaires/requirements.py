@@ -19,7 +19,7 @@ CHUNK = 500
 def trajectory_content(trajectories: Iterable[int]) -> dict[int, frozenset[str]]:
     """Return for each trajectory which of the things that questions may need it has."""
     wanted = list(trajectories)
-    found: dict[int, frozenset[str]] = {}
+    content: dict[int, frozenset[str]] = {}
     for start in range(0, len(wanted), CHUNK):
         ids = wanted[start : start + CHUNK]
         imported = set(
@@ -27,34 +27,34 @@ def trajectory_content(trajectories: Iterable[int]) -> dict[int, frozenset[str]]
                 "pk", flat=True
             )
         )
-        found |= _of_plans([pk for pk in ids if pk not in imported])
-        found |= _of_talks([pk for pk in ids if pk in imported])
-    return found
+        content |= _of_plans([pk for pk in ids if pk not in imported])
+        content |= _of_talks([pk for pk in ids if pk in imported])
+    return content
 
 
 def _of_plans(ids: Sequence[int]) -> dict[int, frozenset[str]]:
     """Return the trajectories made here: plans with feedback, and what judges found violated."""
-    found: dict[int, set[str]] = {pk: set() for pk in ids}
+    content: dict[int, set[str]] = {pk: set() for pk in ids}
     turns = Turn.objects.filter(trajectory__in=ids)
     for pk in turns.exclude(feedback="").values_list("trajectory", flat=True).distinct():
-        found[pk].add("feedback")
+        content[pk].add("feedback")
     for pk in turns.filter(is_final=True).values_list("trajectory", flat=True):
-        found[pk].add("final_plan")
+        content[pk].add("final_plan")
     violations = Violation.objects.filter(turn__trajectory__in=ids)
     for pk in violations.values_list("turn__trajectory", flat=True).distinct():
-        found[pk].add("violations")
+        content[pk].add("violations")
     for pk, parts in _conditions(ids).items():
-        found[pk] |= {"profile", *(f"{kind}_constraints" for kind in parts)}
-    return {pk: frozenset(things) for pk, things in found.items()}
+        content[pk] |= {"profile", *(f"{kind}_constraints" for kind in parts)}
+    return {pk: frozenset(things) for pk, things in content.items()}
 
 
 def _of_talks(ids: Sequence[int]) -> dict[int, frozenset[str]]:
     """Return the trajectories made elsewhere: dialogues with tools. Read in turn, because they are
     long.
     """
-    found = {pk: frozenset[str]() for pk in ids}
+    content = {pk: frozenset[str]() for pk in ids}
     if not ids:
-        return found
+        return content
     rows = (
         Turn.objects.filter(trajectory__in=ids)
         .order_by("trajectory", "index")
@@ -62,8 +62,8 @@ def _of_talks(ids: Sequence[int]) -> dict[int, frozenset[str]]:
         .iterator(chunk_size=200)
     )
     for pk, turns in groupby(rows, key=lambda row: row[0]):
-        found[pk] = message_features(payload for _, payload in turns)
-    return found
+        content[pk] = message_features(payload for _, payload in turns)
+    return content
 
 
 def trajectory_parts(
@@ -75,17 +75,17 @@ def trajectory_parts(
     ``turn``: the numbers of its turns. ``world`` and ``user``: the keys of its hidden conditions.
     """
     wanted = list(trajectories)
-    found: dict[int, dict[str, list[str]]] = {pk: {} for pk in wanted}
+    parts_of: dict[int, dict[str, list[str]]] = {pk: {} for pk in wanted}
     for start in range(0, len(wanted), CHUNK):
         ids = wanted[start : start + CHUNK]
         if "turn" in wants:
             rows = Turn.objects.filter(trajectory__in=ids).order_by("trajectory", "index")
             for pk, index in rows.values_list("trajectory", "index"):
-                found[pk].setdefault("turn", []).append(str(index))
+                parts_of[pk].setdefault("turn", []).append(str(index))
         if "constraint" in wants:
             for pk, parts in _conditions(ids).items():
-                found[pk] |= parts
-    return found
+                parts_of[pk] |= parts
+    return parts_of
 
 
 def _conditions(ids: Sequence[int]) -> dict[int, dict[str, list[str]]]:
@@ -98,13 +98,13 @@ def _conditions(ids: Sequence[int]) -> dict[int, dict[str, list[str]]]:
     rows = Trajectory.objects.filter(pk__in=ids, profile__isnull=False)
     for pk, profile, settings in rows.values_list("pk", "profile", "run__settings"):
         profiles.setdefault(profile, []).append((pk, settings.get("constraints", "both")))
-    found: dict[int, dict[str, list[str]]] = {}
+    conditions: dict[int, dict[str, list[str]]] = {}
     constraints = Constraint.objects.filter(profile__in=profiles).order_by("pk")
     for profile, kind, key in constraints.values_list("profile", "kind", "key"):
         for pk, condition in profiles[profile]:
             if condition in ("both", f"{kind}_only"):
-                found.setdefault(pk, {}).setdefault(kind, []).append(key)
-    return found
+                conditions.setdefault(pk, {}).setdefault(kind, []).append(key)
+    return conditions
 
 
 def task_content(tasks: Iterable[int]) -> dict[int, frozenset[str]]:
@@ -117,15 +117,15 @@ def task_content(tasks: Iterable[int]) -> dict[int, frozenset[str]]:
 def task_parts(tasks: Iterable[int], wants: frozenset[str]) -> dict[int, dict[str, list[str]]]:
     """Return for each task the parts that questions may be asked of: the keys of its candidates."""
     wanted = list(tasks)
-    found: dict[int, dict[str, list[str]]] = {pk: {} for pk in wanted}
+    parts: dict[int, dict[str, list[str]]] = {pk: {} for pk in wanted}
     if "candidate" not in wants:
-        return found
+        return parts
     for start in range(0, len(wanted), CHUNK):
         rows = Candidate.objects.filter(task__in=wanted[start : start + CHUNK]).order_by()
         # Sorted here: databases sort texts by the rules of different languages.
         for pk, key in sorted(rows.values_list("task", "key")):
-            found[pk].setdefault("candidate", []).append(key)
-    return found
+            parts[pk].setdefault("candidate", []).append(key)
+    return parts
 
 
 @dataclass(frozen=True)

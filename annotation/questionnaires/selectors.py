@@ -53,15 +53,15 @@ def questionnaire_versions() -> list[tuple[str, list[QuestionnaireVersion]]]:
     by = {f"{name}@{version}": maker or "" for name, version, maker in makers}
     rows = Study.objects.order_by().values_list("questionnaire").annotate(n=Count("pk"))
     used = dict(rows)
-    found: dict[str, list[QuestionnaireVersion]] = {}
+    versions: dict[str, list[QuestionnaireVersion]] = {}
     for id in known_questionnaires():
         row = QuestionnaireVersion(
             load_questionnaire(id), id in shipped, by.get(id, ""), used.get(id, 0)
         )
-        found.setdefault(row.questionnaire.name, []).append(row)
+        versions.setdefault(row.questionnaire.name, []).append(row)
     return [
         (name, sorted(rows, key=lambda row: -row.questionnaire.version))
-        for name, rows in sorted(found.items())
+        for name, rows in sorted(versions.items())
     ]
 
 

@@ -77,7 +77,7 @@ class QuestionnaireText(forms.Form):
         strip=False,
         widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "false", "class": "yaml"}),
     )
-    found: Questionnaire | None = None
+    questionnaire: Questionnaire | None = None
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
@@ -91,7 +91,7 @@ class QuestionnaireText(forms.Form):
         given = self.cleaned_data
         if "name" in given and "text" in given:
             try:
-                self.found = check_questionnaire(name=given["name"], text=given["text"])
+                self.questionnaire = check_questionnaire(name=given["name"], text=given["text"])
             except QuestionnaireError as error:
                 for problem in error.problems:
                     self.add_error("text", _sentence(problem))
@@ -118,12 +118,12 @@ def questionnaire(request: HttpRequest, called: str, version: int) -> HttpRespon
     allow(request, MAKE_STUDIES)
     id = f"{called}@{version}"
     try:
-        found = load_questionnaire(id)
+        loaded = load_questionnaire(id)
     except QuestionnaireError:
         raise Http404 from None
     context = {
-        "questionnaire": found,
-        "sections": shown_sections(found),
+        "questionnaire": loaded,
+        "sections": shown_sections(loaded),
         "shipped": id in shipped_questionnaires(),
         "text": questionnaire_text(id),
     }
@@ -172,7 +172,7 @@ def _start(id: str, system: str) -> dict[str, str]:
 def _page(request: HttpRequest, form: QuestionnaireText, status: int = 200) -> HttpResponseBase:
     context = {
         "form": form,
-        "questionnaire": form.found,
-        "sections": shown_sections(form.found) if form.found else [],
+        "questionnaire": form.questionnaire,
+        "sections": shown_sections(form.questionnaire) if form.questionnaire else [],
     }
     return render(request, "annotation/questionnaire_new.html", context, status=status)

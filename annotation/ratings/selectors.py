@@ -189,8 +189,8 @@ def left_out(study: Study) -> LeftOut:
         assignment__item__use=Item.Use.MAIN,
         aspect=Aspect.ANSWER,
     ).order_by()
-    found = rows.aggregate(items=Count("assignment", distinct=True), answers=Count("pk"))
-    return LeftOut(people, found["items"], found["answers"], voided, sent_back)
+    counts = rows.aggregate(items=Count("assignment", distinct=True), answers=Count("pk"))
+    return LeftOut(people, counts["items"], counts["answers"], voided, sent_back)
 
 
 def _voided(study: Study) -> tuple[int, int]:

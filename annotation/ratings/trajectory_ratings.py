@@ -110,11 +110,11 @@ class StudyRatings:
     @property
     def by_turn(self) -> list[tuple[int, list[RatedPlace]]]:
         """The answers about single turns, turn by turn."""
-        found: dict[int, list[RatedPlace]] = defaultdict(list)
+        by_turn: dict[int, list[RatedPlace]] = defaultdict(list)
         for place in self.places:
             if place.turn is not None:
-                found[place.turn].append(place)
-        return sorted(found.items())
+                by_turn[place.turn].append(place)
+        return sorted(by_turn.items())
 
 
 def ratings_of_trajectory(
@@ -145,8 +145,8 @@ def ratings_of_trajectory(
         assignments[assignment.item_id].append(assignment)
     done = [
         assignment.pk
-        for found in assignments.values()
-        for assignment in found
+        for of_item in assignments.values()
+        for assignment in of_item
         if assignment.state == Assignment.State.SUBMITTED and not _gone(assignment, people)
     ]
     ratings: dict[int, list[Rating]] = defaultdict(list)
@@ -157,7 +157,7 @@ def ratings_of_trajectory(
     for row in Adjudication.objects.filter(item__in=items).order_by("pk").select_related("by"):
         decided[row.item_id].append(row)
     texts = dict(Constraint.objects.filter(profile=profile).values_list("key", "text"))
-    made = []
+    studies = []
     for item in items:
         who = {
             assignment.pk: _name(item.study, assignment, people)
@@ -173,10 +173,10 @@ def ratings_of_trajectory(
         gone = sum(_gone(assignment, people) for assignment in submitted)
         single = user.is_superuser or item.study_id in readable
         questionnaire = load_questionnaire(item.study.questionnaire)
-        made.append(
+        studies.append(
             StudyRatings(
                 item.study, item.rank, item.pk, single, len(submitted) - gone,
-                sum(one.state == Assignment.State.OPEN for one in assignments[item.pk]), gone,
+                sum(given.state == Assignment.State.OPEN for given in assignments[item.pk]), gone,
                 any(simulated.values()),
                 any(simulated.values()) and not all(simulated.values()),
                 _places(
@@ -185,7 +185,7 @@ def ratings_of_trajectory(
                 _beside(questionnaire, ratings[item.pk], who) if single else (),
             )
         )  # fmt: skip
-    return made
+    return studies
 
 
 def _items(trajectory: int, user: User) -> list[Item]:
@@ -202,8 +202,8 @@ def _items(trajectory: int, user: User) -> list[Item]:
 
 
 def _gone(assignment: Assignment, people: dict[tuple[int, int], tuple[int, str]]) -> bool:
-    found = people.get((assignment.study_id, assignment.annotator_id))
-    return found is None or found[1] in Participant.GONE
+    person = people.get((assignment.study_id, assignment.annotator_id))
+    return person is None or person[1] in Participant.GONE
 
 
 def _name(
@@ -252,7 +252,7 @@ def _beside(
     questionnaire: Questionnaire, ratings: Sequence[Rating], who: dict[int, str]
 ) -> list[RaterRemark]:
     """Return comments and flags, those on the whole item last."""
-    found = []
+    remarks = []
     for rating in ratings:
         flag = rating.aspect == Aspect.FLAG and rating.value
         if not rating.text or not (flag or rating.aspect == Aspect.COMMENT):
@@ -262,5 +262,5 @@ def _beside(
         if rating.subject:
             title = f"{title}, {rating.subject.replace('-', ' ')}"
         kind = "flag" if flag else "comment"
-        found.append(RaterRemark(who[rating.assignment_id], kind, title, rating.text))
-    return sorted(found, key=lambda row: row.title == "The whole item")
+        remarks.append(RaterRemark(who[rating.assignment_id], kind, title, rating.text))
+    return sorted(remarks, key=lambda row: row.title == "The whole item")

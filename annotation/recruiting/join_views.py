@@ -67,11 +67,11 @@ def recruit_link(request: HttpRequest, token: str) -> HttpResponseBase:
 
 
 def _ids(params: QueryDict) -> dict[str, str]:
-    found = {}
+    ids = {}
     for what, names in NAMES.items():
         given = next((params[name] for name in names if name in params), "")
-        found[what] = storable(given).strip()[:LONGEST]
-    return found
+        ids[what] = storable(given).strip()[:LONGEST]
+    return ids
 
 
 def _private(response: Any) -> HttpResponse:
@@ -127,10 +127,10 @@ def _join(request: HttpRequest, link: RecruitingLink, kept: dict[str, str]) -> H
         return _again(request, screen_out(link=link, **ids))
     browser = request.COOKIES.get(BROWSER) or secrets.token_urlsafe(TOKEN_BYTES)
     try:
-        found = join_by_link(link=link, browser=digest_of(browser), **ids)
+        recruit = join_by_link(link=link, browser=digest_of(browser), **ids)
     except IntegrityError:
         raise Refused("conflict", "this ID was used a moment ago; open the link again") from None
-    return _come_in(request, found, browser)
+    return _come_in(request, recruit, browser)
 
 
 def _again(request: HttpRequest, known: Recruit) -> HttpResponseBase:
@@ -214,18 +214,18 @@ def _stop(request: HttpRequest, refused: Refused) -> HttpResponse:
 def finished(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Show the completion code of somebody who came by a recruiting link, or what is left to do."""
     access, participant = fetch_annotator(request, pk)
-    found = recruit_of(access.study, access.user)
-    if found is None:
+    recruit = recruit_of(access.study, access.user)
+    if recruit is None:
         raise Http404
-    found = finish_recruit(recruit=found)
+    recruit = finish_recruit(recruit=recruit)
     context = {
         "study": access.study,
-        "recruit": found,
+        "recruit": recruit,
         "participant": participant,
-        "left": max(0, (participant.most_items or found.link.items_each) - participant.submitted),
-        "return_url": return_link(found, found.code) if found.finished_at else "",
-        "review_url": return_link(found, found.link.review_code)
-        if found.link.review_code and found.awaits_check
+        "left": max(0, (participant.most_items or recruit.link.items_each) - participant.submitted),
+        "return_url": return_link(recruit, recruit.code) if recruit.finished_at else "",
+        "review_url": return_link(recruit, recruit.link.review_code)
+        if recruit.link.review_code and recruit.awaits_check
         else "",
     }
     return _private(render(request, "annotation/finished.html", context))

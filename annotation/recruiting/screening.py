@@ -34,7 +34,7 @@ class ScreeningQuestion:
 
 def read_screening(text: str) -> list[ScreeningQuestion]:
     """Return the questions of a text; ScreeningError names every line that is wrong."""
-    found, problems = [], []
+    questions, problems = [], []
     lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
     if len(lines) > MOST_QUESTIONS:
         raise ScreeningError([f"At most {MOST_QUESTIONS} questions."])
@@ -45,10 +45,10 @@ def read_screening(text: str) -> list[ScreeningQuestion]:
         wrong = _wrong(question, plain, accepted)
         if wrong:
             problems.append(f"Line {number}: {wrong}.")
-        found.append(ScreeningQuestion(question, plain, accepted))
+        questions.append(ScreeningQuestion(question, plain, accepted))
     if problems:
         raise ScreeningError(problems)
-    return found
+    return questions
 
 
 def _wrong(question: str, answers: Sequence[str], accepted: Sequence[int]) -> str:

@@ -121,13 +121,13 @@ def recruit_rows(study: Study) -> list[RecruitRow]:
     progress = {row.number: row for row in study_progress(study).people} if recruits else {}
     browsers = Counter(row.browser for row in recruits if row.browser)
     elapsed = elapsed_by_person(study) if recruits else {}
-    found = []
+    recruited = []
     for row in recruits:
         person = people.get(row.user_id or 0)
         far = progress.get(person.number) if person is not None else None
         seconds = elapsed.get(row.user_id or 0)
-        found.append(RecruitRow(row, person, far, browsers[row.browser] > 1, seconds))
-    return found
+        recruited.append(RecruitRow(row, person, far, browsers[row.browser] > 1, seconds))
+    return recruited
 
 
 def link_rows(study: Study, people: Sequence[RecruitRow]) -> list[LinkRow]:
@@ -165,13 +165,13 @@ def payment_rows(people: Sequence[RecruitRow]) -> Iterator[Sequence[Any]]:
     """Yield the payment export, a line for each person in the order in which they came."""
     yield PAYMENT_COLUMNS
     for row in reversed(people):
-        one, person = row.recruit, row.participant
+        came, person = row.recruit, row.participant
         yield (
-            one.external_id, one.link.platform, one.platform_study, one.platform_session,
-            person.number if person else None, row.stage, one.code, one.at, one.finished_at,
+            came.external_id, came.link.platform, came.platform_study, came.platform_session,
+            person.number if person else None, row.stage, came.code, came.at, came.finished_at,
             _rounded(row.minutes), _rounded(row.elapsed_minutes),
             row.counts.submitted, row.counts.gold, row.counts.skipped, "; ".join(row.signs),
-            one.bonus,
+            came.bonus,
         )  # fmt: skip
 
 
@@ -195,22 +195,24 @@ class PaymentLists:
 
 def payment_lists(people: Sequence[RecruitRow]) -> list[PaymentLists]:
     """Return the lists of each platform that people came from."""
-    found = []
+    lists = []
     for platform in RecruitingLink.Platform:
         rows = [row for row in reversed(people) if row.recruit.link.platform == platform]
         mine = [row.recruit for row in rows]
         if not mine:
             continue
-        done = [one for one in mine if one.finished_at]
-        bonuses = [one for one in mine if one.bonus]
-        found.append(
+        done = [recruit for recruit in mine if recruit.finished_at]
+        bonuses = [recruit for recruit in mine if recruit.bonus]
+        lists.append(
             PaymentLists(
                 platform=platform,
-                approve="\n".join(one.external_id for one in done),
-                bonuses="\n".join(f"{one.external_id},{one.bonus:.2f}" for one in bonuses),
-                codes="\n".join(f"{one.external_id},{one.code}" for one in done),
+                approve="\n".join(recruit.external_id for recruit in done),
+                bonuses="\n".join(
+                    f"{recruit.external_id},{recruit.bonus:.2f}" for recruit in bonuses
+                ),
+                codes="\n".join(f"{recruit.external_id},{recruit.code}" for recruit in done),
                 finished=len(done),
                 held=sum(row.awaits_check for row in rows),
             )
         )
-    return found
+    return lists

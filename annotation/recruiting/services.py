@@ -162,12 +162,12 @@ def join_by_link(
         )  # fmt: skip
         here = Participant.objects.filter(study=link.study, user=user)
         here.update(most_items=link.items_each if pooled else F("assigned"))
-        found = Recruit.objects.create(
+        recruit = Recruit.objects.create(
             link=link, study=link.study, external_id=external_id, user=user, browser=browser,
             platform_study=platform_study, platform_session=platform_session,
         )  # fmt: skip
         _record(link, "joined", by=user, about=user)
-    return found
+    return recruit
 
 
 def screen_out(
@@ -176,13 +176,13 @@ def screen_out(
     """Keep that somebody does not fit, so that they cannot try other answers."""
     if not EXTERNAL_ID.fullmatch(external_id):
         raise Refused("invalid", "this is not a participant ID")
-    found, _ = Recruit.objects.get_or_create(
+    recruit, _ = Recruit.objects.get_or_create(
         study=link.study, external_id=external_id,
         defaults={
             "link": link, "platform_study": platform_study, "platform_session": platform_session,
         },
     )  # fmt: skip
-    return found
+    return recruit
 
 
 def find_recruit(link: RecruitingLink, external_id: str) -> Recruit | None:

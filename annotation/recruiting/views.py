@@ -112,7 +112,7 @@ def link_revoke(request: HttpRequest, pk: int, link_id: int) -> HttpResponseBase
 def recruit_change(request: HttpRequest, pk: int, recruit_id: int) -> HttpResponseBase:
     """Let another browser in, or give or refuse the completion code by hand."""
     access = fetch_managed_study(request, pk)
-    found = get_object_or_404(
+    recruit = get_object_or_404(
         Recruit.objects.select_related("link", "study", "user"),
         study=access.study, pk=recruit_id,
     )  # fmt: skip
@@ -121,14 +121,14 @@ def recruit_change(request: HttpRequest, pk: int, recruit_id: int) -> HttpRespon
 
     def do() -> str:
         if action == "browser":
-            allow_another_browser(recruit=found, by=access.user)
-            return f"The next browser that opens the link as {found.external_id} is let in."
+            allow_another_browser(recruit=recruit, by=access.user)
+            return f"The next browser that opens the link as {recruit.external_id} is let in."
         if action == "approve":
-            approve_recruit(recruit=found, by=access.user)
-            return f"{found.external_id} gets the completion code."
+            approve_recruit(recruit=recruit, by=access.user)
+            return f"{recruit.external_id} gets the completion code."
         if action == "reject":
-            reject_recruit(recruit=found, by=access.user, reason=reason)
-            return f"{found.external_id} gets no completion code, and reads your reason."
+            reject_recruit(recruit=recruit, by=access.user, reason=reason)
+            return f"{recruit.external_id} gets no completion code, and reads your reason."
         raise Refused("invalid", "the form does not say what to do")
 
     attempt(request, do)

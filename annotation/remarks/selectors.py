@@ -45,10 +45,10 @@ def labels_of(trajectory_ids: Iterable[int]) -> dict[int, list[PutLabel]]:
     Trajectories without a label are no keys. Nothing is hidden here: the caller asks only for
     trajectories that the reader may see.
     """
-    found: dict[int, list[PutLabel]] = defaultdict(list)
+    labels: dict[int, list[PutLabel]] = defaultdict(list)
     rows = standing_labels().filter(trajectory__in=trajectory_ids).order_by("pk")
     for row in rows.select_related("label", "by"):
-        found[row.trajectory_id].append(
+        labels[row.trajectory_id].append(
             PutLabel(
                 row.pk,
                 row.trajectory_id,
@@ -62,7 +62,7 @@ def labels_of(trajectory_ids: Iterable[int]) -> dict[int, list[PutLabel]]:
                 row.at,
             )  # fmt: skip
         )
-    return dict(found)
+    return dict(labels)
 
 
 def failure_labels(*, retired: bool = False) -> QuerySet[FailureLabel]:

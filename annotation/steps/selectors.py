@@ -61,8 +61,8 @@ def first_open(study: Study, user: User, part: str, *, after: int = 0) -> int | 
     """Return the position of the next open item of a part after ``after``, else of the first."""
     rows = Assignment.objects.filter(study=study, annotator=user, part=part, state=State.OPEN)
     positions = rows.order_by("position").values_list("position", flat=True)
-    found = positions.filter(position__gt=after).first() if after else None
-    return found if found is not None else positions.first()
+    later = positions.filter(position__gt=after).first() if after else None
+    return later if later is not None else positions.first()
 
 
 def _with_position(step: AnnotatorStep, study: Study, user: User) -> AnnotatorStep:

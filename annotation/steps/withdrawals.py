@@ -59,9 +59,9 @@ def explain_withdrawal(view: View) -> View:
             return view(request, pk, *args, **kwargs)
         except Http404:
             user = request.user
-            found = withdrawals_of(user, study=pk) if isinstance(user, User) else []
-            if not found:
+            withdrawals = withdrawals_of(user, study=pk) if isinstance(user, User) else []
+            if not withdrawals:
                 raise
-        return render(request, "annotation/withdrawn.html", {"left": found[0]}, status=404)
+        return render(request, "annotation/withdrawn.html", {"left": withdrawals[0]}, status=404)
 
     return cast(View, explained)

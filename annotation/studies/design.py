@@ -82,10 +82,10 @@ def method_words(method: str) -> str:
     """Return how a design was dealt as a sentence without its full stop, from the short form that
     certificates keep.
     """
-    found = METHOD.fullmatch(method)
-    if found is None:
+    match = METHOD.fullmatch(method)
+    if match is None:
         return method
-    unit, raters, each, order = found.groups()
+    unit, raters, each, order = match.groups()
     people = f"{raters} annotator{'s' * (raters != '1')}"
     if unit is None:
         words = "Whoever is free takes the next item"
@@ -179,12 +179,12 @@ def _lists(
             lists[name][part].append((options[item].id, PARTS[items[item]["use"]]))
     if design.has_places:
         _add_free(study, lists, items, options, seen)
-    found = {}
+    numbered = {}
     for name, parts in lists.items():
         main = parts[Assignment.Part.MAIN]
         # Whoever judges nothing has no list.
-        found[name] = _numbered([*parts[Assignment.Part.TRAINING], *main] if main else [])
-    return found
+        numbered[name] = _numbered([*parts[Assignment.Part.TRAINING], *main] if main else [])
+    return numbered
 
 
 def _add_free(

@@ -238,10 +238,10 @@ def _pace(study: Study, now: datetime) -> tuple[int, timedelta]:
         study=study, part=Part.MAIN, state=State.SUBMITTED, item__use=Use.MAIN,
         submitted_at__gte=now - timedelta(days=PACE_DAYS),
     ).order_by()  # fmt: skip
-    found = rows.aggregate(count=Count("pk"), first=Min("submitted_at"))
-    if not found["count"]:
+    totals = rows.aggregate(count=Count("pk"), first=Min("submitted_at"))
+    if not totals["count"]:
         return 0, timedelta(days=PACE_DAYS)
-    return found["count"], now - found["first"]
+    return totals["count"], now - totals["first"]
 
 
 def about_duration(time: timedelta) -> str:
@@ -359,16 +359,16 @@ def _warnings(
         Study.Status.OPEN, Study.Status.PAUSED,
     ):  # fmt: skip
         return []
-    found = []
+    warnings = []
     if study.trains and person.training == Training.FAILED:
-        found.append("has not passed the training and waits for you")
+        warnings.append("has not passed the training and waits for you")
     if counts.open and person.last_seen_at and now - person.last_seen_at > AWAY:
-        found.append(f"has {counts.open} open and was not seen for {AWAY.days} days")
+        warnings.append(f"has {counts.open} open and was not seen for {AWAY.days} days")
     if person.break_since and now - person.break_since > LONG_BREAK:
-        found.append("has been on a break for more than two hours")
+        warnings.append("has been on a break for more than two hours")
     if counts.ended >= ENOUGH and counts.skipped > MANY_SKIPS * counts.ended:
-        found.append(f"skipped {counts.skipped} of {counts.ended} items")
+        warnings.append(f"skipped {counts.skipped} of {counts.ended} items")
     # Of a session it is asked once it has ended.
     if study.dealing == Study.Dealing.NAMED and not counts.total and not study.is_live:
-        found.append("has no items yet")
-    return found
+        warnings.append("has no items yet")
+    return warnings

@@ -167,7 +167,7 @@ def _everybody(studies: Sequence[Study]) -> dict[int, ItemCounts]:
     if any(gold.values()):
         rows = Participant.objects.filter(gone, study__in=gold.keys()).order_by()
         left = set(rows.values_list("study", "user"))
-    found = {}
+    counts_of = {}
     for study in studies:
         row = sums.get(study.pk, {"held": 0, "done": 0, "left_out": 0, "gone": 0})
         apart = [n for user, n in gold[study.pk].items() if (study.pk, user) not in left]
@@ -181,8 +181,8 @@ def _everybody(studies: Sequence[Study]) -> dict[int, ItemCounts]:
             held = row["held"] - row["left_out"]
             held -= sum(counts.total - counts.skipped for counts in apart)
             total = held + free.get(study.pk, 0)
-        found[study.pk] = ItemCounts(total, done, gold=hidden)
-    return found
+        counts_of[study.pk] = ItemCounts(total, done, gold=hidden)
+    return counts_of
 
 
 def _free_assignments(studies: Sequence[Study]) -> dict[int, int]:
@@ -223,8 +223,8 @@ def study_sizes(studies: Sequence[Study]) -> dict[int, StudySize]:
     ids = [study.pk for study in studies]
     keys = _keys(ids, "study-size")
     kept = cache.get_many(list(keys.values()))
-    found = {pk: StudySize(*kept[key]) for pk, key in keys.items() if key in kept}
-    missing = [pk for pk in ids if pk not in found]
+    sizes = {pk: StudySize(*kept[key]) for pk, key in keys.items() if key in kept}
+    missing = [pk for pk in ids if pk not in sizes]
     if missing:
         rows = Item.objects.filter(study__in=missing, use__in=(Use.MAIN, Use.GOLD))
         counted = rows.order_by().values("study").annotate(
@@ -235,9 +235,9 @@ def study_sizes(studies: Sequence[Study]) -> dict[int, StudySize]:
         sums = {
             row["study"]: StudySize(row["items"], row["wanted"], row["gold"]) for row in counted
         }
-        found |= {pk: sums.get(pk, StudySize()) for pk in missing}
-        cache.set_many({keys[pk]: tuple(found[pk]) for pk in missing if pk in keys}, DAY)
-    return found
+        sizes |= {pk: sums.get(pk, StudySize()) for pk in missing}
+        cache.set_many({keys[pk]: tuple(sizes[pk]) for pk in missing if pk in keys}, DAY)
+    return sizes
 
 
 def questions_left_out(study: Study, questionnaire: Questionnaire) -> list[QuestionUse]:

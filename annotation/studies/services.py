@@ -60,11 +60,11 @@ def role_labels_of(runs: Sequence[int]) -> dict[str, list[str]]:
     """
     agents: set[str] = set()
     others: set[str] = set()
-    found = [
+    role_sets = [
         *Run.objects.filter(pk__in=runs).values_list("roles", flat=True),
         *role_changes_in(runs),
     ]
-    for roles in found:
+    for roles in role_sets:
         for role, assignments in roles.items():
             labels = {assignment.get("label", "") for assignment in assignments} - {""}
             (agents if role == "agent" else others).update(labels)

@@ -173,8 +173,8 @@ def add_member(
         left = study.participants.filter(user=user, state__in=Participant.GONE)
         if role == Role.ANNOTATOR and left.exists():
             raise Refused("invalid", "this person left the study; a manager can readmit them")
-        member, made = Membership.objects.get_or_create(study=study, user=user, role=role)
-        if made:
+        member, created = Membership.objects.get_or_create(study=study, user=user, role=role)
+        if created:
             record_event(
                 study=study, kind=StudyEvent.Kind.ROLE, by=by, about=user, detail={"given": role}
             )
@@ -264,8 +264,8 @@ def _about(
 
 
 def _tasks(trajectories: Sequence[int]) -> dict[int, int]:
-    found: dict[int, int] = {}
+    tasks: dict[int, int] = {}
     for start in range(0, len(trajectories), CHUNK):
         rows = Trajectory.objects.filter(pk__in=trajectories[start : start + CHUNK])
-        found |= dict(rows.values_list("pk", "task"))
-    return found
+        tasks |= dict(rows.values_list("pk", "task"))
+    return tasks

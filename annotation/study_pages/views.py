@@ -112,18 +112,18 @@ def progress(request: HttpRequest, pk: int) -> HttpResponseBase:
     mark = study_mark(access.study)
     if access.study.status in Study.OVER or request.GET.get("v") == mark:
         return live(request, access, "", {}, mark)
-    found = study_progress(access.study, blind=blind_reader(access))
-    context = {"study": access.study, "access": access, "progress": found}
+    progress_now = study_progress(access.study, blind=blind_reader(access))
+    context = {"study": access.study, "access": access, "progress": progress_now}
     return live(request, access, "annotation/partials/_study_progress.html", context, mark)
 
 
 def _storing(request: HttpRequest, access: StudyAccess) -> HttpResponse:
-    found = storing_of(access.study)
-    if found is None or not found.moving:
+    storing = storing_of(access.study)
+    if storing is None or not storing.moving:
         return stop_polling()
-    if request.GET["storing"] == found.mark:
+    if request.GET["storing"] == storing.mark:
         return HttpResponse(status=204)
-    context = {"study": access.study, "access": access, "storing": found}
+    context = {"study": access.study, "access": access, "storing": storing}
     return render(request, "annotation/partials/_storing.html", context)
 
 

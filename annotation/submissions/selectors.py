@@ -28,10 +28,10 @@ class SubmittedAnswer:
     right: bool | None = None
 
 
-def submissions_of(study: Study, found: Participant) -> list[Assignment]:
+def submissions_of(study: Study, annotator: Participant) -> list[Assignment]:
     """Return the latest submissions of an annotator that count or were voided."""
     rows = Assignment.objects.filter(
-        study=study, annotator=found.user_id, part=Part.MAIN,
+        study=study, annotator=annotator.user_id, part=Part.MAIN,
         state__in=(State.SUBMITTED, State.VOIDED),
     )  # fmt: skip
     return list(rows.select_related("item__task").order_by("-position")[:MOST_LISTED])
@@ -45,7 +45,7 @@ def submitted_answers(assignment: Assignment) -> list[SubmittedAnswer]:
         ratings[row.question, row.subject, row.aspect] = row
     texts = condition_texts(assignment.item)
     known = {(row.title, row.part): row for row in compare_item(assignment)}
-    found = []
+    answers = []
     item = assignment.item
     for slot in questionnaire.slots(item.asked, item.subjects):
         question, place = slot.question, (slot.question.key, slot.subject)
@@ -60,14 +60,14 @@ def submitted_answers(assignment: Assignment) -> list[SubmittedAnswer]:
         else:
             answer = answer_text(question, given, texts)
         expected = known.get((title, of))
-        found.append(
+        answers.append(
             SubmittedAnswer(
                 title, of, answer, _remarks(ratings, place),
                 expected="; ".join(expected.expected) if expected else "",
                 right=expected.right if expected else None,
             )
         )  # fmt: skip
-    return found
+    return answers
 
 
 def submission_events(assignment: Assignment) -> Sequence[StudyEvent]:

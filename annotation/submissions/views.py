@@ -24,7 +24,7 @@ def submission(request: HttpRequest, pk: int, number: int, position: int) -> Htt
     access = fetch_managed_study(request, pk)
     if access.blind:
         raise Http404
-    found, assignment = _fetch_assignment(access, number, position)
+    annotator, assignment = _fetch_assignment(access, number, position)
     if request.method == "POST":
         reason = storable(request.POST.get("reason", ""))
         action = request.POST.get("action", "")
@@ -32,7 +32,7 @@ def submission(request: HttpRequest, pk: int, number: int, position: int) -> Htt
         return redirect("annotation:submission", pk=pk, number=number, position=position)
     context = {
         **study_context(access, "people"),
-        "found": found,
+        "found": annotator,
         "item": assignment,
         "answers": submitted_answers(assignment),
         "events": submission_events(assignment),
@@ -42,8 +42,8 @@ def submission(request: HttpRequest, pk: int, number: int, position: int) -> Htt
 
 
 def _fetch_assignment(access: StudyAccess, number: int, position: int) -> tuple[object, Assignment]:
-    found = access.study.participants.select_related("user__annotator").filter(number=number)
-    person = found.first()
+    people = access.study.participants.select_related("user__annotator").filter(number=number)
+    person = people.first()
     if person is None:
         raise Http404
     rows = Assignment.objects.filter(

@@ -191,23 +191,23 @@ Answers = Mapping[str, Rating]
 
 
 def _answers(assignments: Iterable[Assignment]) -> dict[int, dict[str, Rating]]:
-    found: dict[int, dict[str, Rating]] = {}
+    answers: dict[int, dict[str, Rating]] = {}
     rows = Rating.objects.filter(assignment__in=list(assignments), aspect=Aspect.ANSWER)
     for row in rows:
         name = f"{row.question}.{row.subject}" if row.subject else row.question
-        found.setdefault(row.assignment_id, {})[name] = row
-    return found
+        answers.setdefault(row.assignment_id, {})[name] = row
+    return answers
 
 
 def _matches(study: Study, item: Item, answers: Answers) -> list[tuple[Slot, bool]]:
     """Return the places at which something was expected, and whether it was answered."""
     questionnaire = load_questionnaire(study.questionnaire)
-    found = []
+    matches = []
     for slot in questionnaire.slots(item.asked, item.subjects):
         expected = item.expected.get(slot.name, {})
         if "values" in expected or "chosen" in expected:
-            found.append((slot, _is_right(expected, answers.get(slot.name))))
-    return found
+            matches.append((slot, _is_right(expected, answers.get(slot.name))))
+    return matches
 
 
 def is_expected(
@@ -238,13 +238,13 @@ def _compared(
     why = str(expected.get("why", ""))
     if "chosen" in expected:
         wanted = list(expected["chosen"])
-        made = answer.chosen if answer is not None else None
+        marked = answer.chosen if answer is not None else None
         return TrainingComparison(
             title, of,
-            answer=("not answered",) if made is None else _marked(made, names),
+            answer=("not answered",) if marked is None else _marked(marked, names),
             expected=_marked(wanted, names), why=why, right=right,
-            missed=tuple(names.get(key, key) for key in wanted if key not in (made or ())),
-            extra=tuple(names.get(key, key) for key in made or () if key not in wanted),
+            missed=tuple(names.get(key, key) for key in wanted if key not in (marked or ())),
+            extra=tuple(names.get(key, key) for key in marked or () if key not in wanted),
         )  # fmt: skip
     value = answer.value if answer is not None else None
     return TrainingComparison(

@@ -116,16 +116,21 @@ class MonitorRow:
     @property
     def mark(self) -> str:
         """A mark that changes whenever something changes that the row shows."""
-        seen = [f"{one.place.last_seen_at:%H%M%S}" for one in self.places if _seen(one)]
+        seen = [
+            f"{monitored.place.last_seen_at:%H%M%S}"
+            for monitored in self.places
+            if _seen(monitored)
+        ]
         who = [
-            f"{one.place.player_id or one.place.stand_in}{one.attendance}" for one in self.places
+            f"{monitored.place.player_id or monitored.place.stand_in}{monitored.attendance}"
+            for monitored in self.places
         ]
         turns = self.session.trajectory.turn_count
         return "-".join(map(str, [self.session.pk, self.turn.standing, turns, *who, *seen]))
 
 
-def _seen(one: MonitorPlace) -> bool:
-    return one.place.last_seen_at is not None
+def _seen(monitored: MonitorPlace) -> bool:
+    return monitored.place.last_seen_at is not None
 
 
 def agent_now(trajectory: Trajectory) -> str:
@@ -180,14 +185,14 @@ def _rows(rows: QuerySet[LiveSession]) -> list[MonitorRow]:
     )
     sessions = list(rows.order_by("-pk")[:MOST])
     turns = whose_turns(sessions)
-    found = [
+    under_way = [
         MonitorRow(session, turn, _places_of(session, turn))
         for session in sessions
         if (turn := turns[session.pk]).standing != "over"
     ]
     order = list(WORDS)
     return sorted(
-        found,
+        under_way,
         key=lambda row: (
             order.index(row.standing),
             row.turn.since or row.session.created_at,
@@ -199,7 +204,7 @@ def _rows(rows: QuerySet[LiveSession]) -> list[MonitorRow]:
 def attendance_counts(rows: Sequence[MonitorRow]) -> list[tuple[str, int]]:
     """Return how many places of sessions that have not begun are in each state of attendance."""
     waiting = [row for row in rows if row.turn.standing == "gathering"]
-    counts = Counter(one.attendance for row in waiting for one in row.places)
+    counts = Counter(monitored.attendance for row in waiting for monitored in row.places)
     return [(words, counts[key]) for key, words in ATTENDANCE.items()] if waiting else []
 
 

@@ -182,7 +182,7 @@ def retry_call(*, session: LiveSession, by: User) -> None:
 
 def pause_all(*, study: Study, by: User) -> int:
     """Pause the sessions of a study that are running; how many."""
-    return _for_each(study, {State.RUNNING}, lambda one: pause_session(session=one, by=by))
+    return _for_each(study, {State.RUNNING}, lambda session: pause_session(session=session, by=by))
 
 
 def resume_all(*, study: Study, by: User) -> int:
@@ -199,7 +199,9 @@ def resume_all(*, study: Study, by: User) -> int:
 def end_all(*, study: Study, by: User, reason: str = "") -> int:
     """End all sessions of a study that are not over, begun or not; how many."""
     open_ = {State.GATHERING, State.RUNNING, State.PAUSED}
-    return _for_each(study, open_, lambda one: end_session(session=one, by=by, reason=reason))
+    return _for_each(
+        study, open_, lambda session: end_session(session=session, by=by, reason=reason)
+    )
 
 
 def _for_each(study: Study, states: Collection[str], change: Callable[[LiveSession], None]) -> int:

@@ -41,8 +41,8 @@ def watched_trajectory(state: SessionState) -> Trajectory:
 
 def watched_turns(trajectory: Trajectory, *, after: int = 0) -> list[TurnView]:
     """Return the turns after the one with this number."""
-    found = trajectory.turns.filter(index__gt=after).values_list("index", flat=True)
-    only = set(found)
+    indexes = trajectory.turns.filter(index__gt=after).values_list("index", flat=True)
+    only = set(indexes)
     return turn_views([trajectory], only=only)[trajectory.pk] if only else []
 
 

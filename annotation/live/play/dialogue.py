@@ -238,15 +238,15 @@ def _words(message: Message) -> str:
 
 
 def _numbered(lines: Sequence[Utterance] | Iterator[Utterance]) -> list[DialogueLine]:
-    found: list[DialogueLine] = []
+    numbered: list[DialogueLine] = []
     before: int = 0
     plan: tuple[str, ...] = ()
     for number, line in enumerate(lines, 1):
-        one = _dialogue_line(number, line, before, plan)
-        if one.steps:
-            before, plan = number, one.steps
-        found.append(one)
-    return found
+        dialogue_line = _dialogue_line(number, line, before, plan)
+        if dialogue_line.steps:
+            before, plan = number, dialogue_line.steps
+        numbered.append(dialogue_line)
+    return numbered
 
 
 @lru_cache(maxsize=2000)

@@ -30,14 +30,14 @@ def keep_draft(*, ask: OpenAsk, user: User, fields: Mapping[str, str], version: 
     )
     kept = dict(fields)
     with transaction.atomic():
-        draft, made = LiveDraft.objects.get_or_create(
+        draft, created = LiveDraft.objects.get_or_create(
             trajectory_id=ask.trajectory_id,
             step=ask.step,
             slot=ask.slot,
             user=user,
             defaults={"fields": kept},
         )
-        if made or draft.fields == kept:
+        if created or draft.fields == kept:
             return draft.version
         new = {"fields": kept, "version": version + 1, "at": timezone.now()}
         if not rows.filter(version=version).update(**new):

@@ -260,14 +260,14 @@ def _row_of(plan: LivePlan, first: LivePlace) -> list[LivePlace]:
     """Return the free places that go with this one, in the order in which they are played."""
     rows: list[list[int]] = plan.settings.get("rows", [])
     numbers = next((row for row in rows if first.session.number in row), [first.session.number])
-    found = LivePlace.objects.filter(
+    places = LivePlace.objects.filter(
         session__study=plan.study_id,
         session__number__in=numbers,
         number=first.number,
         player=None,
         stand_in="",
     )
-    return list(found.exclude(session__state__in=LiveSession.OVER).order_by("session__number"))
+    return list(places.exclude(session__state__in=LiveSession.OVER).order_by("session__number"))
 
 
 def take_own_place(*, place: LivePlace, user: User) -> LivePlace:

@@ -119,8 +119,8 @@ def read_poll(session: int, user: int) -> SessionPoll | None:
     state, status = own.session__state, own.session__trajectory__status
     newest = OpenAsk.objects.filter(trajectory=own.session__trajectory_id)
     columns = ("pk", "step", "slot", "role", "answered_at")
-    found = newest.order_by("-step", "-slot").values_list(*columns, named=True)
-    asks: tuple[Any, ...] = tuple(found[:NEWEST])
+    latest = newest.order_by("-step", "-slot").values_list(*columns, named=True)
+    asks: tuple[Any, ...] = tuple(latest[:NEWEST])
     mine = [ask for ask in _waiting(status, asks) if ask.role in own.roles]
     shows = own.session__study__live__shows_suggestions
     token = session_token(

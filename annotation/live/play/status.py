@@ -177,7 +177,7 @@ def session_deadlines(state: SessionState) -> Sequence[SessionDeadline]:
     """Return what runs out if nobody does anything; nothing runs in a pause, or before it began."""
     if state.turn.standing not in ("asked", "background", "stuck"):
         return []
-    found = []
+    deadlines = []
     plan, turn = state.plan, state.turn
     own = _THEN[LivePlan.Leaving(plan.leaving)]
     # In a blinded study nobody learns whether a person or a program fills the other place.
@@ -192,15 +192,15 @@ def session_deadlines(state: SessionState) -> Sequence[SessionDeadline]:
         if plan.reply_seconds:
             who = "for your reply" if mine else f"for the {place.title.lower()}’s reply"
             until = opened + timedelta(seconds=plan.reply_seconds)
-            found.append(SessionDeadline(until, f"{who}; then {then}"))
+            deadlines.append(SessionDeadline(until, f"{who}; then {then}"))
         if place in state.away:
             until = max(place.last_seen_at or opened, opened) + timedelta(seconds=plan.away_seconds)
-            found.append(
+            deadlines.append(
                 SessionDeadline(until, f"for the {place.title.lower()} to return; then {then}")
             )
     if state.session.ends_by is not None:
-        found.append(SessionDeadline(state.session.ends_by, "until the session ends"))
-    return found
+        deadlines.append(SessionDeadline(state.session.ends_by, "until the session ends"))
+    return deadlines
 
 
 def leaving_text(plan: LivePlan) -> str:

@@ -386,8 +386,8 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
     if request.method == "GET":
         return redirect("annotation:session", pk=pk)
     state = read_session_state(access)
-    found = fetch_ask(state, ask)
-    if found is None:
+    open_ask = fetch_ask(state, ask)
+    if open_ask is None:
         raise Http404
     shown, fields = f"ask-{ask}", request.POST.dict()
     # Then it is told that it is too late, and not what would have been wrong with it.
@@ -396,15 +396,15 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
     given: dict[str, Any] = {"fields": fields, "as_text": not from_fields}
     text = ""
     try:
-        text = _text(request, found, from_fields)
-        hints = hints_on(found, text) if state.plan.settings.get("hints") and not gone else []
+        text = _text(request, open_ask, from_fields)
+        hints = hints_on(open_ask, text) if state.plan.settings.get("hints") and not gone else []
         overridden = _overridden(request, hints)
         if left := [hint for hint in hints if hint not in overridden]:
             known = json.dumps([[hint.code, hint.about] for hint in hints])
             return player_page(
                 request, access, shown, status=422, hints=left, override=known, **given
             )
-        reply_to(place=place, user=access.user, ask=found, text=text, overridden=overridden)
+        reply_to(place=place, user=access.user, ask=open_ask, text=text, overridden=overridden)
     except (FieldsRefused, UnreadableReply) as error:
         if gone:
             given |= {"refused": GONE, "late": text or fields.get("text", "")}
@@ -413,8 +413,8 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
         errors = error.errors if isinstance(error, FieldsRefused) else unread
         return player_page(request, access, shown, status=422, errors=errors, **given)
     except Refused as refused:
-        found.refresh_from_db()
-        waits = refused.code == "paused" and found.answered_at is None
+        open_ask.refresh_from_db()
+        waits = refused.code == "paused" and open_ask.answered_at is None
         given |= {"refused": refused.reason, "late": "" if waits else text}
         return player_page(request, access, shown, status=409, **given)
     if SHOWN not in request.headers:
@@ -429,10 +429,10 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
     return response
 
 
-def _text(request: HttpRequest, found: OpenAsk, from_fields: bool) -> str:
+def _text(request: HttpRequest, open_ask: OpenAsk, from_fields: bool) -> str:
     """Return the text of a reply, from the fields of a form or as it was written."""
     if from_fields:
-        text = composed_text(found, read_fields(request.POST.dict()))
+        text = composed_text(open_ask, read_fields(request.POST.dict()))
     else:
         text = request.POST.get("text", "")
     form = TypedReplyForm({"text": text if text.strip() else ""})
@@ -464,8 +464,8 @@ def session_draft(request: HttpRequest, pk: int, ask: int) -> HttpResponse:
     except Http404:
         _left_session(request, pk)
         return JsonResponse({"reason": "you no longer play in this session"}, status=409)
-    found = fetch_ask(read_session_state(access), ask)
-    if found is None:
+    open_ask = fetch_ask(read_session_state(access), ask)
+    if open_ask is None:
         raise Http404
     try:
         given, version = _drafted(request)
@@ -474,14 +474,14 @@ def session_draft(request: HttpRequest, pk: int, ask: int) -> HttpResponse:
         fields = read_fields(given)
     except FieldsRefused as refused:
         return JsonResponse({"reason": str(refused)}, status=422)
-    if found.answered_at is not None:
+    if open_ask.answered_at is not None:
         # Sent before the reply and received after it: nothing is lost, and nothing to be kept.
-        if answered_by(found, access.user):
+        if answered_by(open_ask, access.user):
             return JsonResponse({"version": version})
         return JsonResponse({"reason": "this was answered already"}, status=409)
     note_player(place=place.pk, last_seen_at=place.last_seen_at)
     try:
-        kept = keep_draft(ask=found, user=access.user, fields=fields, version=version)
+        kept = keep_draft(ask=open_ask, user=access.user, fields=fields, version=version)
     except NewerDraft as newer:
         conflict = {"reason": newer.reason, "version": newer.draft.version}
         return JsonResponse({**conflict, "fields": newer.draft.fields}, status=409)

@@ -55,8 +55,8 @@ def draw_tasks(
     for number, left in enumerate(_shares([len(places[name]) for name in names], count)):
         if left:
             own = [DesignOption(place, tasks[place]) for place in places[names[number]]]
-            found = sample_options(options=own, sample=Sample("total", left), seed=seed)
-            drawn += [option.id for option in found.options]
+            sampled = sample_options(options=own, sample=Sample("total", left), seed=seed)
+            drawn += [option.id for option in sampled.options]
     return sorted(drawn)
 
 

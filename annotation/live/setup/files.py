@@ -125,9 +125,9 @@ def _agents(value: Any) -> list[str]:
 
 
 def _mapping(given: Mapping[str, Any], name: str, problems: list[str]) -> Mapping[str, Any]:
-    found = given.get(name) or {}
-    if isinstance(found, Mapping):
-        return found
+    mapping = given.get(name) or {}
+    if isinstance(mapping, Mapping):
+        return mapping
     problems.append(f"{name}: names and their values")
     return {}
 

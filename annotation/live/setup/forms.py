@@ -359,11 +359,11 @@ class LiveStudyForm(LiveForm):
         rows = self.dataset.tasks.only("pk", "external_id", "category", "dataset").order_by("pk")
         if not ids:
             return list(rows)
-        found = {task.external_id: task for task in rows.filter(external_id__in=ids)}
-        unknown = [id for id in ids if id not in found]
+        tasks = {task.external_id: task for task in rows.filter(external_id__in=ids)}
+        unknown = [id for id in ids if id not in tasks]
         if unknown:
             raise forms.ValidationError(f"This dataset has no task {', '.join(unknown[:5])}.")
-        return [found[id] for id in dict.fromkeys(ids)]
+        return [tasks[id] for id in dict.fromkeys(ids)]
 
     def clean_names(self) -> list[User]:
         if self.data.get("players") == POOL:

@@ -48,10 +48,10 @@ def _scripted_agent(plan: LivePlan) -> Agent | None:
     rows = Agent.objects.filter(kind=Agent.Kind.SCRIPTED, system=plan.system)
     dataset = Dataset.objects.filter(pk=plan.settings.get("cast", {}).get("dataset")).first()
     usual = dataset.roles.get("agent", []) if dataset is not None else []
-    found = rows.filter(name__in=usual).order_by("pk").first() or rows.order_by("pk").first()
-    if found is None:
+    agent = rows.filter(name__in=usual).order_by("pk").first() or rows.order_by("pk").first()
+    if agent is None:
         raise Refused("conflict", "there is no scripted agent to practise with")
-    return found
+    return agent
 
 
 def _other_task(study: Study, plan: LivePlan, place: LivePlace) -> Task:

@@ -112,12 +112,12 @@ def store_session_request(
 
 def _check_questionnaire(id: str, system: str) -> None:
     try:
-        found = load_questionnaire(id)
+        questionnaire = load_questionnaire(id)
     except QuestionnaireError as error:
         raise Refused("invalid", str(error)) from error
-    if found.unit != "trajectory" or found.system not in ("", system):
+    if questionnaire.unit != "trajectory" or questionnaire.system not in ("", system):
         words = "does not ask about what was played here; choose another one, or none"
-        raise Refused("invalid", f"{found.title!r} {words}")
+        raise Refused("invalid", f"{questionnaire.title!r} {words}")
 
 
 def create_session(
@@ -203,7 +203,7 @@ def refuse_unread(plan: LivePlan, mode: Mode, agent: Agent) -> None:
         misfits = judge_misfits(system, dataset, [cast.get("level", "")], roles)
     except CoreError as error:
         raise Refused("invalid", str(error)) from error
-    if misfit := next((one for one in misfits if one.role.decides), None):
+    if misfit := next((each for each in misfits if each.role.decides), None):
         why = "scripts cannot read free plans" if misfit.policy.pool_only else misfit.why[:-1]
         raise Refused(
             "invalid",

@@ -25,12 +25,12 @@ def mode_of(system: str, key: str) -> Mode:
     """Return a system's mode by its key, or by its title as pages and docs name it."""
     modes = find_system(system).modes()
     by_title = {mode.title.lower(): mode for mode in modes}
-    found = by_title | {mode.key: mode for mode in modes}
-    name = key if key in found else key.strip().lower()
-    if name not in found:
+    by_name = by_title | {mode.key: mode for mode in modes}
+    name = key if key in by_name else key.strip().lower()
+    if name not in by_name:
         known = ", ".join(mode.key for mode in modes)
         raise Refused("invalid", f"a mode of play is one of {known}, not {key or 'empty'}")
-    return found[name]
+    return by_name[name]
 
 
 def refuse_idle(mode: Mode, settings: Mapping[str, Any]) -> None:

@@ -56,17 +56,17 @@ class Command(BaseCommand):
             return
         output = self._open(options["output"])
         try:
-            made = create_accounts(rows, study=study, role=options["role"])
+            accounts = create_accounts(rows, study=study, role=options["role"])
         except Refused as refused:
             raise CommandError(f"No account was made: {refused.reason}.") from None
         site = options["site"].rstrip("/")
         table = [("username", "email", "link")]
-        table += [(user.get_username(), user.email, f"{site}{path}") for user, path in made]
+        table += [(user.get_username(), user.email, f"{site}{path}") for user, path in accounts]
         for line in csv_lines(table):
             output.write(line)
         if output is not self.stdout:
             output.close()
-            self.stdout.write(f"{len(made)} accounts are made; links: {options['output']}.")
+            self.stdout.write(f"{len(accounts)} accounts are made; links: {options['output']}.")
 
     def _open(self, path: Path | None) -> Any:
         """Open the file for the links before an account is made; nobody else may read it."""

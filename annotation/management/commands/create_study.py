@@ -52,10 +52,10 @@ class Command(BaseCommand):
     def _manager(self, name: str) -> User | None:
         if not name:
             return None
-        found = User.objects.filter(username=name, is_active=True).first()
-        if found is None:
+        user = User.objects.filter(username=name, is_active=True).first()
+        if user is None:
             raise CommandError(f"nothing was stored: there is no account {name!r} for --manager")
-        return found
+        return user
 
     def _tell(self, planned: PlannedStudy) -> None:
         """Print counts, questions, what the design can answer, warnings and balance."""
@@ -68,9 +68,9 @@ class Command(BaseCommand):
             f"gold {len(plan.gold)}"
         )
         left = {
-            "not ended with anything to judge": planned.found.unusable,
-            "without anything that is asked about": planned.found.unasked,
-            "later trials": planned.found.later_trials,
+            "not ended with anything to judge": planned.source_items.unusable,
+            "without anything that is asked about": planned.source_items.unasked,
+            "later trials": planned.source_items.later_trials,
         }
         for words, count in left.items():
             if count:

@@ -49,12 +49,12 @@ class Command(BaseCommand):
         wish = ExportRequest(scope, options["events"], options["licence"])
         formats = options["formats"] or usual_formats()
         try:
-            made = write_study(wish=wish, formats=formats, target=options["out"])
+            paths = write_study(wish=wish, formats=formats, target=options["out"])
         except Refused as refused:
             raise CommandError(f"{refused.reason}.") from None
         if not options["formats"] and "parquet" not in formats:
             self.stdout.write("Parquet is left out: its extra 'parquet' is not installed.")
-        for path in made:
+        for path in paths:
             self.stdout.write(str(path))
         for state, count in scope.left_out.items():
             if count:

@@ -36,30 +36,30 @@ class Command(BaseCommand):
             if by is None:
                 raise CommandError(f"there is no account {options['manager']!r}")
         try:
-            made = import_study(path=options["path"], by=by, partial=options["partial"])
+            result = import_study(path=options["path"], by=by, partial=options["partial"])
         except Refused as refused:
             raise CommandError(f"Nothing was changed: {refused.reason}.") from None
-        self._report(made)
+        self._report(result)
 
-    def _report(self, made: ImportResult) -> None:
-        reasons = made.match.reasons
-        if made.study is None:
-            found, missing = len(made.match.found), len(made.match.missing)
+    def _report(self, result: ImportResult) -> None:
+        reasons = result.match.reasons
+        if result.study is None:
+            matched, missing = len(result.match.matched), len(result.match.missing)
             lines = [
-                f"Nothing was changed: {missing} of {found + missing} items are not here.",
+                f"Nothing was changed: {missing} of {matched + missing} items are not here.",
                 *reasons[:MOST_REASONS],
             ]
-            if found:
+            if matched:
                 lines.append("With --partial the others are stored, with what was said of them.")
             raise CommandError("\n".join(lines))
-        if not made.created:
-            self.stdout.write(f"This is study {made.study.pk} already; nothing was changed.")
+        if not result.created:
+            self.stdout.write(f"This is study {result.study.pk} already; nothing was changed.")
             return
-        state = made.study.get_status_display().lower()
+        state = result.study.get_status_display().lower()
         self.stdout.write(
-            f"Study {made.study.pk} ({made.study.name}), {state}: "
-            f"{made.items} items, {made.people} annotators, {made.assignments} assignments, "
-            f"{made.edits} edits."
+            f"Study {result.study.pk} ({result.study.name}), {state}: "
+            f"{result.items} items, {result.people} annotators, {result.assignments} assignments, "
+            f"{result.edits} edits."
         )
-        for line in (*made.match.notes, *(f"Left out: {reason}." for reason in reasons)):
+        for line in (*result.match.notes, *(f"Left out: {reason}." for reason in reasons)):
             self.stdout.write(line)

@@ -78,7 +78,7 @@ def test_what_has_not_ended_with_a_plan_is_left_out_and_counted(ann: User) -> No
     Trajectory.objects.filter(pk=first.pk).update(status="failed")
     Turn.objects.filter(trajectory=second).delete()
     planned = plan_study(plan_for(runs, [ann], queries_each=5))
-    assert (planned.assignments, planned.found.unusable, planned.tasks) == (2, 2, 2)
+    assert (planned.assignments, planned.source_items.unusable, planned.tasks) == (2, 2, 2)
 
 
 # One row for each wish that makes no sense: the change, where it is told, and words of it.
@@ -236,7 +236,7 @@ def test_tasks_are_judged_with_their_candidates(ann: User, bob: User) -> None:
         annotators=("ann", "bob"), raters=2, order="random",
     )  # fmt: skip
     planned = plan_study(plan)
-    assert (len(planned.options), planned.found.unasked, planned.models) == (3, 1, 0)
+    assert (len(planned.options), planned.source_items.unasked, planned.models) == (3, 1, 0)
     study = create_planned_study(planned=planned)
     item = study.items.all()[0]
     assert (item.trajectory_id, item.asked) == (None, ["keep"])

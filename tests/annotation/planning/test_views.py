@@ -170,7 +170,9 @@ def test_tasks_are_offered_with_the_forms_that_fit(maker: Client, ann: User, bob
     planning.send("form", "next", questionnaire="filter_check@1")
     planning.send("people", "next", dealing="named", annotators="ann bob", raters="2")
     planning.send("dealing", "next", order="random", seed="1")
-    assert planning.send("before", "next").status_code == 200
+    preview = planning.send("before", "next")
+    assert preview.status_code == 200
+    assert "1 item has no applicable questions" in preview.content.decode()
     planning.send("", "create")
     assert Study.objects.get().items.get().task == task
 
