@@ -272,26 +272,26 @@ def get_analysis(request: HttpRequest, page: str, query: Query[PageQuery]) -> di
     What is not given is chosen as the page does, and `filters` says how. The first request for new
     data takes as long as the page; after that the report is stored.
     """
-    found, selection, key = _open(request, page, query)
-    report = make_report(found, selection, key) if query.details else None
-    report = report or answer_report(found, selection, key)
-    wanted = deferred_request(found, selection)
+    about, selection, key = _open(request, page, query)
+    report = make_report(about, selection, key) if query.details else None
+    report = report or answer_report(about, selection, key)
+    wanted = deferred_request(about, selection)
     later = deferred_state(wanted, waits=report.waits) if wanted is not None else None
     return {
-        "key": found.key,
-        "title": found.title,
-        "question": found.question,
+        "key": about.key,
+        "title": about.title,
+        "question": about.question,
         "subject": subject_of(selection),
-        "url": with_query(reverse(f"analysis:{found.key}"), selection.filters.query()),
+        "url": with_query(reverse(f"analysis:{about.key}"), selection.filters.query()),
         "filters": {
             name: list(value) if isinstance(value, tuple) else value
-            for name in found.filters
+            for name in about.filters
             if (value := getattr(selection.filters, name))
         },
         "choices": {
             name: [{"value": o.value, "label": o.label, "count": o.count} for o in options]
             for name, options in selection.options.items()
-            if name in found.filters
+            if name in about.filters
         },
         "marks": [*banners(selection), *report.banners],
         "empty": report.empty,
@@ -304,11 +304,11 @@ def get_analysis(request: HttpRequest, page: str, query: Query[PageQuery]) -> di
 @router.post("/analysis/{slug:page}/later", response={202: LaterOut, **refusals(404)})
 def request_analysis(request: HttpRequest, page: str, query: Query[FilterQuery]) -> Status[Any]:
     """Have the part computed that takes long; get the page again until `later` is ready."""
-    found, selection, key = _open(request, page, query)
-    wanted = deferred_request(found, selection)
+    about, selection, key = _open(request, page, query)
+    wanted = deferred_request(about, selection)
     if wanted is None:
         raise Http404
-    if answer_report(found, selection, key).waits:
+    if answer_report(about, selection, key).waits:
         deferred_state(wanted, waits=True)
     return Status(202, _later(request_deferred(wanted=wanted, person=user_of(request))))
 
@@ -322,9 +322,9 @@ def get_analysis_table(
     request: HttpRequest, page: str, name: str, query: Query[TableQuery]
 ) -> HttpResponseBase:
     """Send a table of a page as CSV, or as LaTeX for a paper."""
-    found, selection, _ = _open(request, page, query)
+    about, selection, _ = _open(request, page, query)
     form = "table" if query.format == "csv" else "latex"
-    at = reverse(f"analysis:{found.key}_{form}", kwargs={"part": name})
+    at = reverse(f"analysis:{about.key}_{form}", kwargs={"part": name})
     return _file(request, with_query(at, selection.filters.query()), "not_written")
 
 
@@ -337,9 +337,9 @@ def get_analysis_figure(
     request: HttpRequest, page: str, name: str, query: Query[FigureQuery]
 ) -> HttpResponseBase:
     """Send a figure of a page as PDF, where the server has a browser that prints it."""
-    found, selection, _ = _open(request, page, query)
+    about, selection, _ = _open(request, page, query)
     pairs = f"{selection.filters.query()}&width={query.width}".lstrip("&")
-    at = reverse(f"analysis:{found.key}_pdf", kwargs={"part": name})
+    at = reverse(f"analysis:{about.key}_pdf", kwargs={"part": name})
     return _file(request, with_query(at, pairs), "not_printed")
 
 
@@ -404,16 +404,16 @@ def _groups(
     for name, value in own.items():
         params[name] = "" if value is None else str(value)
     asked = read_group_options(params)
-    found = listing(QueryDict(asked.query), visibility(request))
-    used = {name for name, _, _ in found.query.chips}
-    problems = [*found.query.problems] or [
+    listed = listing(QueryDict(asked.query), visibility(request))
+    used = {name for name, _, _ in listed.query.chips}
+    problems = [*listed.query.problems] or [
         f"“{name[:40]}” narrows nothing here."
         for name in QueryDict(asked.query)
         if name not in used
     ]
     if problems:
         raise ApiError(422, " ".join(problems), "trajectories")
-    chosen = choose(found, asked)
+    chosen = choose(listed, asked)
     rest = {
         "matching": chosen.matching,
         "failed": chosen.failed,

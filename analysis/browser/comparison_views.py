@@ -60,10 +60,10 @@ def compare(request: HttpRequest) -> HttpResponse:
 def _compared(chosen: ComparedTrajectories, seen: Visibility) -> dict[str, Any]:
     """Return what a page with trajectories on it shows: the summary, its controls, and one view."""
     address, columns = chosen.address, chosen.columns
-    found = facts.violations_of(columns)
+    violations = facts.violations_of(columns)
     scores = facts.scores_of(columns)
     others = candidates(chosen, seen)
-    lines = facts.summaries(chosen, found, scores, facts.tokens_of(columns))
+    lines = facts.summaries(chosen, violations, scores, facts.tokens_of(columns))
     context: dict[str, Any] = {
         "lines": [
             (line, address.query(base=line.column.pk), address.without(line.column.pk))
@@ -83,7 +83,7 @@ def _compared(chosen: ComparedTrajectories, seen: Visibility) -> dict[str, Any]:
         else [],
     }
     if address.view == VIOLATIONS:
-        context["matrix"] = facts.matrix(columns, found)
+        context["matrix"] = facts.matrix(columns, violations)
         context["to_turns"] = address.query(view=TURNS, first=1, align=ALIGNS[0])
     elif address.view == SCORES:
         known = dict(scores.dimensions)

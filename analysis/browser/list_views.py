@@ -64,38 +64,38 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
 
     allow(request, VIEW)
     seen = visibility(request)
-    found = listing(request.GET, seen)
-    part = found.page(request.GET, ROWS)
-    rows = _rows(found, part, seen)
+    listed = listing(request.GET, seen)
+    part = listed.page(request.GET, ROWS)
+    rows = _rows(listed, part, seen)
     shown = {order: value.title for order, value in ORDERS.items()}
     context = {
-        "list": found,
-        "state": found.state,
-        "groups": _groups(found),
-        "active": found.query.chips,
+        "list": listed,
+        "state": listed.state,
+        "groups": _groups(listed),
+        "active": listed.query.chips,
         "rows": rows,
-        "grouping": groups_link(failed_count(found), list_query(request.GET)),
+        "grouping": groups_link(failed_count(listed), list_query(request.GET)),
         "columns": trajectories.list_columns(row.trajectory.run.dataset.system for row in rows),
         "judged": _judged_columns(rows),
         "page": _page(request.GET, part, rows),
-        "summary": f"{part.start + 1:,}–{part.start + len(rows):,} of {found.count:,}, "
-        + shown[found.order].lower(),
+        "summary": f"{part.start + 1:,}–{part.start + len(rows):,} of {listed.count:,}, "
+        + shown[listed.order].lower(),
         "orders": shown,
-        "order": found.order,
+        "order": listed.order,
         "carried": [
             (name, value)
             for name in CARRIED
             for value in request.GET.getlist(name)
-            if value and name in found.query.chosen
+            if value and name in listed.query.chosen
         ],
         "query": list_query(request.GET),
-        "unsearched": unsearched(seen) if "q" in found.query.chosen else 0,
+        "unsearched": unsearched(seen) if "q" in listed.query.chosen else 0,
         "saved": saved_views(
             page=TRAJECTORIES, query=list_query(request.GET), user=person(request), seen=seen
         ),
         "may_start": request.user.has_perm(START),
-        "export": _export_menu(found, list_query(request.GET)),
-        "job": index_job() if found.state.unread else None,
+        "export": _export_menu(listed, list_query(request.GET)),
+        "job": index_job() if listed.state.unread else None,
     }
     alone = wants_fragment(request)
     name = "analysis/_trajectory_answer.html" if alone else "analysis/trajectory_list.html"
@@ -105,14 +105,14 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _export_menu(found: "Listing", query: str) -> ExportMenu | None:
+def _export_menu(listed: "Listing", query: str) -> ExportMenu | None:
     """Return the files of the listed trajectories; None if none of them has ended."""
-    finished = int(found.finished.sum())
+    finished = int(listed.finished.sum())
     if finished > MOST:
         words = f"A download holds at most {MOST:,} trajectories, and these are {finished:,}."
         return ExportMenu(note=f"{words} Narrow the filters, or export whole runs.")
     url = reverse("analysis:trajectory_list_export")
-    note = ONE_PER_RUN if found.finished_runs > 1 else ""
+    note = ONE_PER_RUN if listed.finished_runs > 1 else ""
     return export_menu(url, query, note) if finished else None
 
 
@@ -134,12 +134,12 @@ def trajectory_list_export(request: HttpRequest) -> HttpResponseBase:
     )
 
 
-def _groups(found: "Listing") -> list[dict[str, object]]:
+def _groups(listed: "Listing") -> list[dict[str, object]]:
     """Return the facets under their headings; rubric dimensions apart, as they make one table."""
     from analysis.trajectory_index.facets import RUBRIC
 
     groups: dict[str, dict[str, object]] = {}
-    for facet in found.facets:
+    for facet in listed.facets:
         group = groups.setdefault(facet.group, {"title": facet.group, "facets": [], "rubric": []})
         kind = group["rubric" if facet.name.startswith(RUBRIC) else "facets"]
         assert isinstance(kind, list)
@@ -147,19 +147,19 @@ def _groups(found: "Listing") -> list[dict[str, object]]:
     return list(groups.values())
 
 
-def _rows(found: "Listing", part: "ListPage", seen: Visibility) -> list[ListedRow]:
+def _rows(listed: "Listing", part: "ListPage", seen: Visibility) -> list[ListedRow]:
     """Return the lines of a page in its order; what was deleted meanwhile is not among them."""
-    columns, gaps = found.index.columns, found.annotations.gap
+    columns, gaps = listed.index.columns, listed.annotations.gap
     rows = seen.of(Trajectory.objects.filter(pk__in=part.ids))
     by_id = {row.pk: row for row in trajectories.with_row_relations(rows)}
     there = [by_id[pk] for pk in part.ids if pk in by_id]
-    (words,) = found.query.chosen.get("q", ("",))
+    (words,) = listed.query.chosen.get("q", ("",))
     marked = snippets(words=words, trajectory_ids=[row.pk for row in there])
-    listed = []
+    lines = []
     for row in trajectories.trajectory_rows(there):
-        place = found.place_of(row.trajectory.pk)
+        place = listed.place_of(row.trajectory.pk)
         tokens = int(columns.tokens[place])
-        listed.append(
+        lines.append(
             ListedRow(
                 row.trajectory, row.end, row.result, row.verdicts, row.metrics, row.scores,
                 _defined(columns.spread[place]),
@@ -170,7 +170,7 @@ def _rows(found: "Listing", part: "ListPage", seen: Visibility) -> list[ListedRo
                 marked.get(row.trajectory.pk),
             )
         )  # fmt: skip
-    return listed
+    return lines
 
 
 def _violations(row: Trajectory, count: int) -> int | None:
@@ -202,11 +202,11 @@ def _page(params: QueryDict, part: "ListPage", rows: list[ListedRow]) -> RowPage
         changed[name] = str(row.pk)
         return "?" + clean_query(changed)
 
-    found = [row.trajectory for row in rows]
+    trajectories = [row.trajectory for row in rows]
     return RowPage(
-        found,
-        beside("before", found[0]) if found and part.before else "",
-        beside("after", found[-1]) if found and part.after else "",
+        trajectories,
+        beside("before", trajectories[0]) if trajectories and part.before else "",
+        beside("after", trajectories[-1]) if trajectories and part.after else "",
     )
 
 
@@ -241,18 +241,18 @@ def _progress(request: HttpRequest) -> HttpResponse:
     return render(request, "analysis/_facts_progress.html", {"job": job})
 
 
-def in_list(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
+def in_list(request: HttpRequest, trajectory: Trajectory) -> dict[str, Any]:
     """Return the neighbours in the list that the reader comes from; its choice is in the
     address.
     """
     query, seen = list_query(request.GET), visibility(request)
     if not query:
         rows = seen.of(trajectories.trajectory_list({}))
-        beside = trajectories.neighbours(rows, found.pk)
+        beside = trajectories.neighbours(rows, trajectory.pk)
         return {"query": query, "previous": beside.newer, "next": beside.older}
     from analysis.trajectory_index.listing import listing
 
-    near = listing(request.GET, seen).neighbours(found.pk)
+    near = listing(request.GET, seen).neighbours(trajectory.pk)
     return {
         "query": query,
         "previous": near.previous,

@@ -271,14 +271,14 @@ def people_by_turn(
     """Return the people's scores by dimension and turn; what was said of the last plan is at the
     last turn.
     """
-    found: dict[tuple[str, int], list[int]] = defaultdict(list)
+    scores: dict[tuple[str, int], list[int]] = defaultdict(list)
     for place in _scored(ratings):
         turn = place.turn
         if turn is None and timeline.lines:
             turn = timeline.lines[-1].index
         if turn is not None:
-            found[place.question.dimension, turn] += place.values
-    return found
+            scores[place.question.dimension, turn] += place.values
+    return scores
 
 
 def people_of(values: Sequence[int]) -> PeopleSpread | None:

@@ -29,53 +29,53 @@ DRAFT = ("text", "turn", "quote", "where", "start", "end")
 @signed_in
 @require_POST
 def label_put(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    found = fetch(request, with_page_relations(), pk=trajectory_id)
+    trajectory = fetch(request, with_page_relations(), pk=trajectory_id)
 
     def put(user: User) -> int | None:
         turn = _turn(request)
         key = storable(request.POST.get("label", ""))
-        services.put_label(trajectory=found, key=key, by=user, turn=turn)
+        services.put_label(trajectory=trajectory, key=key, by=user, turn=turn)
         return turn
 
-    return _answer(request, found, put, "labels")
+    return _answer(request, trajectory, put, "labels")
 
 
 @signed_in
 @require_POST
 def label_off(request: HttpRequest, trajectory_id: int, put_id: int) -> HttpResponse:
-    found = fetch(request, with_page_relations(), pk=trajectory_id)
-    put = get_object_or_404(TrajectoryLabel, trajectory=found, pk=put_id)
+    trajectory = fetch(request, with_page_relations(), pk=trajectory_id)
+    put = get_object_or_404(TrajectoryLabel, trajectory=trajectory, pk=put_id)
 
     def take(user: User) -> int | None:
         services.take_label_off(put=put, by=user)
         return put.turn
 
-    return _answer(request, found, take, "labels")
+    return _answer(request, trajectory, take, "labels")
 
 
 @signed_in
 @require_POST
 def note_add(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    found = fetch(request, with_page_relations(), pk=trajectory_id)
+    trajectory = fetch(request, with_page_relations(), pk=trajectory_id)
 
     def add(user: User) -> int | None:
         turn = _turn(request)
         services.add_remark(
-            trajectory=found, by=user, turn=turn,
+            trajectory=trajectory, by=user, turn=turn,
             text=_lines(request.POST.get("text", "")), quote=_lines(request.POST.get("quote", "")),
             where=request.POST.get("where", ""),
             start=_number(request, "start"), end=_number(request, "end"),
         )  # fmt: skip
         return turn
 
-    return _answer(request, found, add, "notes", draft=True)
+    return _answer(request, trajectory, add, "notes", draft=True)
 
 
 @signed_in
 @require_POST
 def note_change(request: HttpRequest, trajectory_id: int, note_id: int) -> HttpResponse:
-    found = fetch(request, with_page_relations(), pk=trajectory_id)
-    remark = get_object_or_404(Remark, trajectory=found, pk=note_id)
+    trajectory = fetch(request, with_page_relations(), pk=trajectory_id)
+    remark = get_object_or_404(Remark, trajectory=trajectory, pk=note_id)
 
     def change(user: User) -> int | None:
         if "delete" in request.POST:
@@ -85,12 +85,12 @@ def note_change(request: HttpRequest, trajectory_id: int, note_id: int) -> HttpR
             services.reword_remark(remark=remark, by=user, text=text)
         return remark.turn
 
-    return _answer(request, found, change, "notes")
+    return _answer(request, trajectory, change, "notes")
 
 
 def _answer(
     request: HttpRequest,
-    found: Trajectory,
+    trajectory: Trajectory,
     act: Callable[[User], int | None],
     name: str,
     *,
@@ -115,8 +115,9 @@ def _answer(
         query = ""  # no list has such filters, and no address could hold them
     if wants_fragment(request):
         context = {
-            "trajectory": found, "run": found.run, "query": query, "name": name, "changed": turn,
-            **remarks_context(request, found), **refused,
+            "trajectory": trajectory, "run": trajectory.run, "query": query, "name": name,
+            "changed": turn,
+            **remarks_context(request, trajectory), **refused,
         }  # fmt: skip
         if turn is not None:
             context["turn_labels"] = [row for row in context["labels"] if row.turn == turn]
@@ -125,9 +126,9 @@ def _answer(
             ]
         return render(request, "analysis/_remarks_answer.html", context, status=status)
     if refused:
-        page = {**page_context(request, found), **refused}
+        page = {**page_context(request, trajectory), **refused}
         return render(request, "analysis/trajectory.html", page, status=status)
-    at = reverse("analysis:trajectory", args=[found.pk])
+    at = reverse("analysis:trajectory", args=[trajectory.pk])
     return HttpResponseRedirect(f"{at}{'?' if query else ''}{query}#{name}")
 
 

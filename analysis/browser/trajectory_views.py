@@ -40,39 +40,39 @@ from benchmarks.trajectories.turns import TurnView, hidden_kinds, turn_views
 @signed_in
 @require_safe
 def trajectory(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    found = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
-    if found.judged_id is not None:  # it has no turns of its own, only what judges were asked
-        return redirect("benchmarks:trajectory_exchanges", found.pk)
+    row = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
+    if row.judged_id is not None:  # it has no turns of its own, only what judges were asked
+        return redirect("benchmarks:trajectory_exchanges", row.pk)
     if wants_fragment(request) and "find" in request.GET:
-        context = {"trajectory": found, "query": list_query(request.GET), **_search(request, found)}
+        context = {"trajectory": row, "query": list_query(request.GET), **_search(request, row)}
         return respond(request, "", "analysis/_found.html", context)
-    return TemplateResponse(request, "analysis/trajectory.html", page_context(request, found))
+    return TemplateResponse(request, "analysis/trajectory.html", page_context(request, row))
 
 
-def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
+def page_context(request: HttpRequest, trajectory: Trajectory) -> dict[str, Any]:
     """Return all that the page of a trajectory shows."""
-    labels = find_system(found.run.dataset.system).labels
-    timeline = timeline_of(found)
+    labels = find_system(trajectory.run.dataset.system).labels
+    timeline = timeline_of(trajectory)
     indices = [line.index for line in timeline.lines]
     shown, asked = reading.shown_at_first(indices, _asked(request)), asked_turn(request)
     open_at = asked if asked in shown else min(shown, default=0)
-    remarks = remarks_context(request, found)
-    turns = shown_turns(found, shown, remarks)
+    remarks = remarks_context(request, trajectory)
+    turns = shown_turns(trajectory, shown, remarks)
     last = turns[indices[-1]].turn if indices else None
     ratings = ratings_of_trajectory(
-        trajectory=found.pk, profile=found.profile_id, user=person(request)
+        trajectory=trajectory.pk, profile=trajectory.profile_id, user=person(request)
     )
-    judging = found.run.primary_judging
+    judging = trajectory.run.primary_judging
     return {
-        **card_context(found),
+        **card_context(trajectory),
         **remarks,
-        **_search(request, found),
+        **_search(request, trajectory),
         "result": trajectories.trajectory_result(
-            found, trajectories.counted_metrics([found])[found.pk]
+            trajectory, trajectories.counted_metrics([trajectory])[trajectory.pk]
         ),
-        "answer": trajectories.answer_of(found, last),
-        "why": trajectories.why_ended(found),
-        "verdicts": trajectories.verdicts(found),
+        "answer": trajectories.answer_of(trajectory, last),
+        "why": trajectories.why_ended(trajectory),
+        "verdicts": trajectories.verdicts(trajectory),
         "turns": [row.turn for row in turns.values()],
         "total": len(indices),
         "folded": any(row.folded for row in turns.values()),
@@ -85,16 +85,16 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
         "multiples": reading.multiples_of(timeline, ratings),
         "judging": judging if timeline.dimensions else None,
         "said": ratings,
-        "hidden": hidden_kinds(found, timeline.violations) if labels.violations else [],
-        "caution": run_caution(found.run, found.role_changes),
-        "unanswered": _unanswered(found),
-        "roles": run_roles(found.run, found.role_changes),
-        "settings": found.run.settings,
-        "above": own_template(found.run.dataset.system, "_above.html"),
-        "beside": own_template(found.run.dataset.system, "_beside.html"),
+        "hidden": hidden_kinds(trajectory, timeline.violations) if labels.violations else [],
+        "caution": run_caution(trajectory.run, trajectory.role_changes),
+        "unanswered": _unanswered(trajectory),
+        "roles": run_roles(trajectory.run, trajectory.role_changes),
+        "settings": trajectory.run.settings,
+        "above": own_template(trajectory.run.dataset.system, "_above.html"),
+        "beside": own_template(trajectory.run.dataset.system, "_beside.html"),
         "may_start": request.user.has_perm(START),
-        "export": export_menu(reverse("analysis:trajectory_export", args=[found.pk])),
-        **in_list(request, found),
+        "export": export_menu(reverse("analysis:trajectory_export", args=[trajectory.pk])),
+        **in_list(request, trajectory),
     }
 
 
@@ -102,30 +102,30 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
 @require_safe
 def trajectory_export(request: HttpRequest, trajectory_id: int) -> HttpResponseBase:
     """Send one trajectory as a file."""
-    found = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
+    trajectory = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
     return page_download(
         request,
-        lambda: selected_parts([found.pk], visibility(request)),
-        f"trajectory-{found.pk}",
-        _page(found, list_query(request.GET), None),
+        lambda: selected_parts([trajectory.pk], visibility(request)),
+        f"trajectory-{trajectory.pk}",
+        _page(trajectory, list_query(request.GET), None),
     )
 
 
-def _unanswered(found: Trajectory) -> str:
+def _unanswered(trajectory: Trajectory) -> str:
     """Return the titles of players who sent no reply in the session that this was; no names."""
-    fillers = [one for role in found.run.roles.values() for one in role]
-    if not any(one.get("kind") == "human" for one in fillers):
+    fillers = [filler for role in trajectory.run.roles.values() for filler in role]
+    if not any(filler.get("kind") == "human" for filler in fillers):
         return ""
-    places = unanswered_places([found.pk]).get(found.pk, [])
+    places = unanswered_places([trajectory.pk]).get(trajectory.pk, [])
     return " and ".join(place.title.lower() for place in places)
 
 
-def card_context(found: Trajectory) -> dict[str, Any]:
+def card_context(trajectory: Trajectory) -> dict[str, Any]:
     """Return what the card of a turn needs besides the turn."""
-    system = found.run.dataset.system
+    system = trajectory.run.dataset.system
     return {
-        "trajectory": found,
-        "run": found.run,
+        "trajectory": trajectory,
+        "run": trajectory.run,
         "scored": trajectories.is_scored(system),
         "card": own_template(system, "_turn.html"),
         "badges": own_template(system, "_turn_badges.html"),
@@ -133,25 +133,25 @@ def card_context(found: Trajectory) -> dict[str, Any]:
     }
 
 
-def remarks_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
+def remarks_context(request: HttpRequest, trajectory: Trajectory) -> dict[str, Any]:
     """Return the labels and notes, and the labels that can be put."""
     user = person(request)
     return {
-        "labels": labels_of([found.pk]).get(found.pk, []),
-        "notes": notes_of(found.pk),
-        "menu": label_menu(found.run.dataset.system),
+        "labels": labels_of([trajectory.pk]).get(trajectory.pk, []),
+        "notes": notes_of(trajectory.pk),
+        "menu": label_menu(trajectory.run.dataset.system),
         "reader": user.pk,
         "may_all": user.is_superuser,
     }
 
 
 def shown_turns(
-    found: Trajectory, shown: Collection[int], remarks: dict[str, Any]
+    trajectory: Trajectory, shown: Collection[int], remarks: dict[str, Any]
 ) -> dict[int, reading.ShownTurn]:
     """Return these turns with what they took and what was said about them, by index."""
-    views: list[TurnView] = turn_views([found], only=shown)[found.pk]
-    use = turn_use(found, [view.row for view in views])
-    folds = find_system(found.run.dataset.system).labels.folds
+    views: list[TurnView] = turn_views([trajectory], only=shown)[trajectory.pk]
+    use = turn_use(trajectory, [view.row for view in views])
+    folds = find_system(trajectory.run.dataset.system).labels.folds
     labels, notes = defaultdict(list), defaultdict(list)
     for label in remarks["labels"]:
         labels[label.turn].append(label)
@@ -187,22 +187,22 @@ def _asked(request: HttpRequest) -> reading.TurnRange | None:
 @require_safe
 def trajectory_turns(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     """Show turns of a gap, with the gaps that are left; or a folded group of the line of turns."""
-    found = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
+    trajectory = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
     query = list_query(request.GET)
     if not wants_fragment(request):
-        return HttpResponseRedirect(_page(found, query, asked_turn(request)))
+        return HttpResponseRedirect(_page(trajectory, query, asked_turn(request)))
     gap = reading.TurnRange(*_bounds(request.GET.get("stretch", "")))
-    indices = turn_indices(found, first=gap.first, last=gap.last)
+    indices = turn_indices(trajectory, first=gap.first, last=gap.last)
     if not indices:
         raise Http404("There are no such turns.")
-    context = {**card_context(found), "query": query}
+    context = {**card_context(trajectory), "query": query}
     if "line" in request.GET:
-        lines = [line for line in timeline_of(found).lines if line.index in gap]
+        lines = [line for line in timeline_of(trajectory).lines if line.index in gap]
         context |= {"group": reading.LineGroup(gap, lines[: reading.GROUP]), "shown": ()}
         return render(request, "analysis/_line_group.html", context)
     part = reading.part_of(paging.as_id(request.GET.get("turn", "")) or gap.first)
-    remarks = remarks_context(request, found)
-    turns = shown_turns(found, {index for index in indices if index in part}, remarks)
+    remarks = remarks_context(request, trajectory)
+    turns = shown_turns(trajectory, {index for index in indices if index in part}, remarks)
     pieces = reading.pieces_of(indices, turns)
     return render(request, "analysis/_turn_pieces.html", {**context, **remarks, "pieces": pieces})
 
@@ -211,10 +211,10 @@ def trajectory_turns(request: HttpRequest, trajectory_id: int) -> HttpResponse:
 @require_safe
 def trajectory_scores(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     """Show the small drawings as a table: every turn, every dimension."""
-    found = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
-    timeline = timeline_of(found)
+    trajectory = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
+    timeline = timeline_of(trajectory)
     ratings = ratings_of_trajectory(
-        trajectory=found.pk, profile=found.profile_id, user=person(request)
+        trajectory=trajectory.pk, profile=trajectory.profile_id, user=person(request)
     )
     given = reading.people_by_turn(timeline, ratings)
     rows = [
@@ -228,10 +228,10 @@ def trajectory_scores(request: HttpRequest, trajectory_id: int) -> HttpResponse:
         for line in timeline.lines
     ]
     context = {
-        **card_context(found),
+        **card_context(trajectory),
         "timeline": timeline,
         "rows": rows,
-        "judging": found.run.primary_judging,
+        "judging": trajectory.run.primary_judging,
         "query": list_query(request.GET),
     }
     return respond(
@@ -245,13 +245,13 @@ def _bounds(text: str) -> tuple[int, int]:
     return paging.as_id(first) or 1, paging.as_id(last) or 0
 
 
-def _page(found: Trajectory, query: str, turn: int | None) -> str:
-    at = reverse("analysis:trajectory", args=[found.pk])
+def _page(trajectory: Trajectory, query: str, turn: int | None) -> str:
+    at = reverse("analysis:trajectory", args=[trajectory.pk])
     words = "&".join(filter(None, [query, f"turn={turn}" if turn else ""]))
     return f"{at}{'?' if words else ''}{words}{f'#turn-{turn}' if turn else ''}"
 
 
-def _search(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
+def _search(request: HttpRequest, trajectory: Trajectory) -> dict[str, Any]:
     """Return what the reader looks for in this trajectory, and where it stands."""
     wanted = " ".join(request.GET.get("find", "")[:200].split())
-    return {"wanted": wanted, "found_words": find_text(found, wanted) if wanted else []}
+    return {"wanted": wanted, "found_words": find_text(trajectory, wanted) if wanted else []}

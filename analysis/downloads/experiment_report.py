@@ -34,7 +34,7 @@ from analysis.reports.deferred_reports import (
 )
 from analysis.reports.stored_reports import key_of
 from analysis.reproduction.experiment import NotReady, reproduction_of
-from analysis.reproduction.files import Reproduction, made_files, report_page, source_of
+from analysis.reproduction.files import Reproduction, folder_files, report_page, source_of
 from analysis.reproduction.manifest import banners_of
 from analysis.reproduction.presets import known_presets, parts_of
 from analysis.reproduction.sections import reports_of, sections_of
@@ -60,14 +60,14 @@ def page(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
         "preset": known_presets().get(experiment.preset),
     }
     try:
-        made = _made(request, experiment)
+        reproduction = _made(request, experiment)
     except NotReady as problem:
         context["waits"] = str(problem)
         return render(request, "analysis/experiment_report.html", context)
-    state = find_deferred(_wanted(experiment, made))
+    state = find_deferred(_wanted(experiment, reproduction))
     sections = _stored(state)
     context |= {
-        "lead": made.lead,
+        "lead": reproduction.lead,
         **_waiting(experiment, state),
         "banners": banners_of(sections),
         "sections": [
@@ -101,14 +101,14 @@ def later(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
 def make_report(params: Params, seen: Visibility) -> tuple[str, Callable[[], Any]]:
     """Return the sections of an experiment's report, for somebody who may see so much."""
     experiment = seen.of(Experiment.objects.filter(pk=params["experiment"])).get()
-    made = reproduction_of(experiment, seen=seen)
-    return _wanted(experiment, made).key, lambda: _sections(made)
+    reproduction = reproduction_of(experiment, seen=seen)
+    return _wanted(experiment, reproduction).key, lambda: _sections(reproduction)
 
 
-def _wanted(experiment: Experiment, made: Reproduction) -> ReportRequest:
+def _wanted(experiment: Experiment, reproduction: Reproduction) -> ReportRequest:
     # What a page may show depends on its reader.
-    user = made.about.seen.user
-    key = f"sections:{_key(experiment, made)}:{user.pk if user is not None else 0}"
+    user = reproduction.about.seen.user
+    key = f"sections:{_key(experiment, reproduction)}:{user.pk if user is not None else 0}"
     params = {"experiment": str(experiment.pk)}
     return ReportRequest(MAKER, params, key, f"Report on {experiment.name}"[:200])
 
@@ -136,9 +136,9 @@ def _waiting(experiment: Experiment, state: DeferredReport) -> dict[str, object]
 def figure(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
     """Send a figure of the page as JSON."""
     experiment = _open(request, experiment_id)
-    made = _ready(request, experiment)
-    sections = _stored(find_deferred(_wanted(experiment, made)))
-    key = _key(experiment, made)
+    reproduction = _ready(request, experiment)
+    sections = _stored(find_deferred(_wanted(experiment, reproduction)))
+    key = _key(experiment, reproduction)
     return answer_figure(request, key, part, lambda: _section_with_part(sections, part)[1])
 
 
@@ -148,13 +148,13 @@ def figure(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseB
 def table(request: HttpRequest, experiment_id: int, part: str) -> DeferredFile | HttpResponseBase:
     """Send a table of the page as CSV."""
     experiment = _open(request, experiment_id)
-    made = _ready(request, experiment)
+    reproduction = _ready(request, experiment)
 
     def write() -> HttpResponse:
-        _, report = _section_with_part(_made_sections(made), part)
+        _, report = _section_with_part(_computed_sections(reproduction), part)
         return answer_table(report, part, [_name(experiment), part])
 
-    return DeferredFile(f"csv:{_key(experiment, made)}:{part}", "Table as CSV", write)
+    return DeferredFile(f"csv:{_key(experiment, reproduction)}:{part}", "Table as CSV", write)
 
 
 @require_safe
@@ -163,15 +163,15 @@ def table(request: HttpRequest, experiment_id: int, part: str) -> DeferredFile |
 def latex(request: HttpRequest, experiment_id: int, part: str) -> DeferredFile | HttpResponseBase:
     """Send a table of the page as LaTeX."""
     experiment = _open(request, experiment_id)
-    made = _ready(request, experiment, absolute=True)
+    reproduction = _ready(request, experiment, absolute=True)
     choice = read_choice(request.GET)
 
     def write() -> HttpResponse:
-        section, report = _section_with_part(_made_sections(made), part)
+        section, report = _section_with_part(_computed_sections(reproduction), part)
         source = replace(source_of(section, report), choice=choice)
         return answer_latex(report, part, [_name(experiment), part], source)
 
-    key = f"tex:{_key(experiment, made)}:{part}:{choice.key}"
+    key = f"tex:{_key(experiment, reproduction)}:{part}:{choice.key}"
     return DeferredFile(key, "Table as LaTeX", write)
 
 
@@ -181,14 +181,14 @@ def latex(request: HttpRequest, experiment_id: int, part: str) -> DeferredFile |
 def one_file(request: HttpRequest, experiment_id: int) -> DeferredFile | HttpResponseBase:
     """Send the page as one HTML file."""
     experiment = _open(request, experiment_id)
-    made = _ready(request, experiment, absolute=True, compute_deferred=True)
+    reproduction = _ready(request, experiment, absolute=True, compute_deferred=True)
 
     def write() -> HttpResponse:
-        text = report_page(made, _sections(made), maker_name(person(request)))
+        text = report_page(reproduction, _sections(reproduction), maker_name(person(request)))
         response = HttpResponse(text, content_type="text/html; charset=utf-8")
         return as_file(response, [_name(experiment), "report"], "html")
 
-    return DeferredFile(f"page:{_key(experiment, made)}", "Report in one file", write)
+    return DeferredFile(f"page:{_key(experiment, reproduction)}", "Report in one file", write)
 
 
 @require_safe
@@ -197,24 +197,26 @@ def one_file(request: HttpRequest, experiment_id: int) -> DeferredFile | HttpRes
 def folder(request: HttpRequest, experiment_id: int) -> DeferredFile | HttpResponseBase:
     """Send the folder that `manage.py reproduce` writes as ZIP."""
     experiment = _open(request, experiment_id)
-    made = _ready(request, experiment, absolute=True, compute_deferred=True)
+    reproduction = _ready(request, experiment, absolute=True, compute_deferred=True)
 
     def write() -> HttpResponse:
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
-            for name, content in made_files(
-                made, figures="pdf", person=maker_name(person(request))
+            for name, content in folder_files(
+                reproduction, figures="pdf", person=maker_name(person(request))
             ):
                 note_progress(f"writing {name}")
                 file.writestr(f"{_name(experiment)}/{name}", content)
         response = HttpResponse(packed.getvalue(), content_type="application/zip")
         return as_file(response, [_name(experiment)], "zip")
 
-    return DeferredFile(f"zip:{_key(experiment, made)}", "Tables and figures (ZIP)", write)
+    return DeferredFile(f"zip:{_key(experiment, reproduction)}", "Tables and figures (ZIP)", write)
 
 
-def _key(experiment: Experiment, made: Reproduction) -> str:
-    versions = [f"{run.pk}.{run.data_version}.{run.primary_judging_id}" for run in made.about.runs]
+def _key(experiment: Experiment, reproduction: Reproduction) -> str:
+    versions = [
+        f"{run.pk}.{run.data_version}.{run.primary_judging_id}" for run in reproduction.about.runs
+    ]
     return key_of("experiment", str(experiment.pk), *versions)
 
 
@@ -253,13 +255,13 @@ def _ready(request: HttpRequest, experiment: Experiment, **options: bool) -> Rep
         raise Http404(str(problem)) from None
 
 
-def _sections(made: Reproduction) -> Sections:
-    return tuple(_made_sections(made))
+def _sections(reproduction: Reproduction) -> Sections:
+    return tuple(_computed_sections(reproduction))
 
 
-def _made_sections(made: Reproduction) -> Iterable[FileSection]:
+def _computed_sections(reproduction: Reproduction) -> Iterable[FileSection]:
     """Compute the sections one by one, as far as they are asked for."""
-    return sections_of(parts_of(made.preset, made.design), made.about)
+    return sections_of(parts_of(reproduction.preset, reproduction.design), reproduction.about)
 
 
 def _section_with_part(sections: Iterable[FileSection], part: str) -> tuple[FileSection, Report]:

@@ -57,16 +57,16 @@ def _results(run: Run, metrics: Mapping[str, Any] | None) -> list[Table]:
         return []
     measures = tuple(
         (
-            Cell(found.measure.title, (found.measure.title,), sub=found.measure.help),
+            Cell(figure.measure.title, (figure.measure.title,), sub=figure.measure.help),
             number_cell(
-                found.value,
-                "share" if found.measure.in_percent else "number",
-                reason=found.why or "not known",
+                figure.value,
+                "share" if figure.measure.in_percent else "number",
+                reason=figure.why or "not known",
             ),
-            count_cell(found.n),
-            Cell(found.why or "none", (found.why,)),
+            count_cell(figure.n),
+            Cell(figure.why or "none", (figure.why,)),
         )
-        for found in runs.run_figures(run.dataset.system, metrics)
+        for figure in runs.run_figures(run.dataset.system, metrics)
     )
     endings = tuple(
         (
@@ -102,7 +102,7 @@ def _failures(run: Run) -> list[Table]:
     decision.
     """
     kinds = [Trajectory.Status.FAILED, Trajectory.Status.DECISION]
-    found = trajectories.with_row_relations(run.trajectories.filter(status__in=kinds)).order_by(
+    stopped = trajectories.with_row_relations(run.trajectories.filter(status__in=kinds)).order_by(
         "pk"
     )
     rows = tuple(
@@ -112,7 +112,7 @@ def _failures(run: Run) -> list[Table]:
             count_cell(row.turn_count),
             text_cell(row.problem or "no reason was stored"),
         )
-        for row in found[:FAILURES]
+        for row in stopped[:FAILURES]
     )
     if not rows:
         return []

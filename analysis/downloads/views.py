@@ -37,14 +37,14 @@ from benchmarks.roles.cautions import run_caution
 @deferred_file
 def latex(request: HttpRequest, name: str, part: str) -> DeferredFile | HttpResponseBase:
     """Show a table of a page as LaTeX."""
-    found, selection, key = open_page(request, name)
+    page, selection, key = open_page(request, name)
 
     def write(report: Report) -> HttpResponse:
-        source = table_source(request, found, selection, report)
-        return answer_latex(report, part, [file_name(found, selection, part)], source)
+        source = table_source(request, page, selection, report)
+        return answer_latex(report, part, [file_name(page, selection, part)], source)
 
     variant = read_choice(request.GET).key
-    return table_file(found, selection, key, part, "LaTeX", write, variant)
+    return table_file(page, selection, key, part, "LaTeX", write, variant)
 
 
 def table_source(
@@ -65,13 +65,13 @@ def table_source(
 @deferred_file
 def pdf(request: HttpRequest, name: str, part: str) -> DeferredFile | HttpResponseBase:
     """Show a figure of a page as PDF."""
-    found, selection, key = open_page(request, name)
+    page, selection, key = open_page(request, name)
 
     def figure() -> FigureSpec | None:
-        note_progress(f"computing {found.title}")
-        return report_with_part(found, selection, key, part, "figure").figure(part)
+        note_progress(f"computing {page.title}")
+        return report_with_part(page, selection, key, part, "figure").figure(part)
 
-    return pdf_file(request, figure, f"{key}:{part}", [file_name(found, selection, part)])
+    return pdf_file(request, figure, f"{key}:{part}", [file_name(page, selection, part)])
 
 
 @require_safe
@@ -79,20 +79,20 @@ def pdf(request: HttpRequest, name: str, part: str) -> DeferredFile | HttpRespon
 @deferred_file
 def page_file(request: HttpRequest, name: str) -> DeferredFile | HttpResponseBase:
     """Show a page with its filters as one file."""
-    found, selection, key = open_page(request, name)
+    page, selection, key = open_page(request, name)
 
     def write() -> HttpResponse:
-        url = _page_url(request, found, selection)
-        made = ReportFile(
-            found.title,
-            found.question,
+        url = _page_url(request, page, selection)
+        file = ReportFile(
+            page.title,
+            page.question,
             url,
             maker_name(person(request)),
-            (_section(found, selection, ""),),
+            (_section(page, selection, ""),),
         )
-        return _file(made, [file_name(found, selection)])
+        return _file(file, [file_name(page, selection)])
 
-    return DeferredFile(f"page:{key}", f"{found.title} in one file", write)
+    return DeferredFile(f"page:{key}", f"{page.title} in one file", write)
 
 
 @require_safe
@@ -118,8 +118,8 @@ def run_file(request: HttpRequest, run_id: int) -> DeferredFile | HttpResponseBa
                 sections.append(section)
         title = f"Run {run.pk}: {run.agent.title}"
         lead = f"{run.dataset}{f', level {run.level}' if run.level else ''}, {run_condition(run)}"
-        made = ReportFile(title, lead, url, maker_name(person(request)), tuple(sections), marks)
-        return _file(made, [f"run-{run.pk}", run.agent.name, str(run.dataset), run.level])
+        file = ReportFile(title, lead, url, maker_name(person(request)), tuple(sections), marks)
+        return _file(file, [f"run-{run.pk}", run.agent.name, str(run.dataset), run.level])
 
     key = key_of(
         f"run {run.pk} {run.status} {run.data_version}",
@@ -158,10 +158,10 @@ def study_file(request: HttpRequest, pk: int) -> DeferredFile | HttpResponseBase
         marks = (Banner(banner["title"], banner["text"]),) if banner is not None else ()
         url = request.build_absolute_uri(reverse("annotation:study", args=[pk]))
         lead = f"Results of the study, {study.get_status_display().lower()}."
-        made = ReportFile(
+        file = ReportFile(
             study.name, lead, url, maker_name(person(request)), tuple(sections), marks
         )
-        return _file(made, ["study", study.name])
+        return _file(file, ["study", study.name])
 
     key = key_of(
         f"study {pk} {study.status} {access.reads_answers} {quality_key(study)}",
@@ -193,6 +193,6 @@ def _page_url(request: HttpRequest, page: AnalysisPage, selection: Selection) ->
     return request.build_absolute_uri(url)
 
 
-def _file(made: ReportFile, name: list[str]) -> HttpResponse:
-    response = HttpResponse(render_file(made), content_type="text/html; charset=utf-8")
+def _file(file: ReportFile, name: list[str]) -> HttpResponse:
+    response = HttpResponse(render_file(file), content_type="text/html; charset=utf-8")
     return as_file(response, [*name, "report"], "html")

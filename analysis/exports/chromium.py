@@ -57,12 +57,12 @@ def _opened(page: str, name: str, flag: str, chromium: str, seconds: float) -> b
         with TemporaryDirectory(prefix="planjury-pdf-", ignore_cleanup_errors=True) as folder:
             target = Path(folder) / name
             _open(page, Path(folder), flag.format(target), chromium, seconds)
-            found = target.read_bytes() if target.exists() else b""
+            content = target.read_bytes() if target.exists() else b""
     finally:
         _turn.release()
-    if not found:
+    if not content:
         raise NotPrinted("Chromium ended without printing the figure.")
-    return found
+    return content
 
 
 def _open(page: str, folder: Path, flag: str, chromium: str, seconds: float) -> None:

@@ -36,8 +36,8 @@ def typeface(name: str = "css/fonts.css") -> str:
     """Return a stylesheet of the typeface with its files within, as data."""
     fonts = Path(settings.STATICFILES_DIRS[0]) / "fonts"
 
-    def as_data(found: re.Match[str]) -> str:
-        return f"url(data:font/woff2;base64,{b64encode((fonts / found[1]).read_bytes()).decode()})"
+    def as_data(link: re.Match[str]) -> str:
+        return f"url(data:font/woff2;base64,{b64encode((fonts / link[1]).read_bytes()).decode()})"
 
     return re.sub(r'url\("../fonts/([\w-]+\.woff2)"\)', as_data, static_text(name))
 

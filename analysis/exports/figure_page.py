@@ -89,10 +89,10 @@ def drawn_in(page: str) -> dict[str, FigureFiles]:
     """Return the files that a page of figures has made of them; raises ``ValueError`` without
     any.
     """
-    found = _FILES.search(page)
-    if found is None:
+    drawn = _FILES.search(page)
+    if drawn is None:
         raise ValueError("the page holds no files: its scripts have not come to their end")
-    files = json.loads(unescape(found[1]))
+    files = json.loads(unescape(drawn[1]))
     return {name: FigureFiles(one["svg"], b64decode(one["png"])) for name, one in files.items()}
 
 

@@ -29,8 +29,8 @@ def chromium() -> str:
         return ""
     if settings.CHROMIUM:
         return str(settings.CHROMIUM)
-    found = (which(name) for name in settings.CHROMIUM_NAMES)
-    return next((path for path in found if path), "")
+    paths = (which(name) for name in settings.CHROMIUM_NAMES)
+    return next((path for path in paths if path), "")
 
 
 def pdf_file(

@@ -145,7 +145,7 @@ def _with_one_count(table: Table, choice: LatexChoice) -> tuple[Table, str]:
 
     A column that holds nothing else is left out, unless it was asked for.
     """
-    counts = {found[1] for row in table.rows for cell in row for found in _COUNT.finditer(cell.sub)}
+    counts = {count[1] for row in table.rows for cell in row for count in _COUNT.finditer(cell.sub)}
     places = [i for i, column in enumerate(table.columns) if column.label.lower() == "n"]
     counts |= {row[i].text for row in table.rows for i in places if not row[i].reason}
     if not counts:  # no cell says any
@@ -226,12 +226,12 @@ def _column(column: Column, cells: Sequence[_Text]) -> _ColumnForm:
 
 def _fitting(columns: Sequence[_ColumnForm], width: int) -> list[int]:
     """Return the places of the first columns that fit; the second one is always among them."""
-    room, found = width * LETTERS_A_MM, []
+    room, places = width * LETTERS_A_MM, []
     for place, column in enumerate(columns):
         room -= column.letters + GAP
         if place < 2 or room >= 0:
-            found.append(place)
-    return found
+            places.append(place)
+    return places
 
 
 def _tabular(

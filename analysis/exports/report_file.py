@@ -118,7 +118,7 @@ class FileReport:
     methods: str = ""
 
 
-def render_file(made: ReportFile) -> str:
+def render_file(file: ReportFile) -> str:
     """Return the file. Its policy allows what it holds and no address."""
     plotly = static_text(PLOTLY)
     drawing = module_text("js/figure-look.js", "js/report-file.js")
@@ -133,11 +133,11 @@ def render_file(made: ReportFile) -> str:
             ],
             "banners": _banners(section),
         }
-        for section in made.sections
+        for section in file.sections
     ]
-    every = [*made.banners, *(banner for section in made.sections for banner in _banners(section))]
+    every = [*file.banners, *(banner for section in file.sections for banner in _banners(section))]
     context = {
-        "made": made,
+        "made": file,
         "sections": shown,
         "banners": list(dict.fromkeys(every)),
         "version": settings.VERSION,

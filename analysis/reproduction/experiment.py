@@ -57,11 +57,11 @@ def find_experiment(design: Design, preset: str) -> Experiment | None:
     """
     dataset = find_dataset(design.dataset)
     for experiment in Experiment.objects.filter(preset=preset).order_by("-pk"):
-        found = stored_design(experiment)
-        if found is None or found[0].digest != design.digest:
+        stored = stored_design(experiment)
+        if stored is None or stored[0].digest != design.digest:
             continue
-        made = experiment.design[MADE]
-        ours = made.get("dataset") == dataset.pk and made.get(HELD) != Run.Status.CANCELLED
+        origin = experiment.design[MADE]
+        ours = origin.get("dataset") == dataset.pk and origin.get(HELD) != Run.Status.CANCELLED
         if ours and _as_now(experiment):
             return experiment
     return None
@@ -79,12 +79,14 @@ def begin(plan: ExperimentPlan, preset: str, *, take: bool, wake: bool) -> tuple
     the same are taken as they are; ``wake``: workers are woken.
     """
     with named_lock(f"reproduce {preset} {plan.checked.design.digest}"):
-        found = find_experiment(plan.checked.design, preset)
-        if found is None:
-            made = make_experiment(plan=plan, take=take, preset=preset, wake=wake, at_once=True)
-            return made, False
-    make_missing(experiment=found, wake=wake)
-    return found, True
+        existing = find_experiment(plan.checked.design, preset)
+        if existing is None:
+            experiment = make_experiment(
+                plan=plan, take=take, preset=preset, wake=wake, at_once=True
+            )
+            return experiment, False
+    make_missing(experiment=existing, wake=wake)
+    return existing, True
 
 
 def reproduction_of(
@@ -97,12 +99,12 @@ def reproduction_of(
     """Return an experiment as what a report is about; raises `NotReady` until all its runs have
     ended.
     """
-    found = stored_design(experiment)
+    stored = stored_design(experiment)
     tried = [run for run in experiment_runs(experiment, seen) if run.kind == Run.Kind.MADE]
     runs = [run for run in tried if run.dataset_id == tried[0].dataset_id]
     if not runs:
         raise NotReady(f"{experiment.name} has no runs that were made here: nothing to tell")
-    design = found[0] if found is not None else _design_of_runs(experiment.name, runs)
+    design = stored[0] if stored is not None else _design_of_runs(experiment.name, runs)
     lacking = runs_lacking(experiment)
     faults = [f"{lacking} runs are not made yet"] * bool(lacking)
     faults += [_why_open(run) for run in runs if run.status not in ENDED]

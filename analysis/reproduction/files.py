@@ -95,44 +95,49 @@ class Reproduction:
         return f"{paper}{name}: {plural(len(self.about.runs), 'run')}."
 
 
-def made_files(
-    made: Reproduction, *, figures: FigureForms, person: str
+def folder_files(
+    reproduction: Reproduction, *, figures: FigureForms, person: str
 ) -> Iterator[tuple[str, bytes]]:
     """Yield (name, content) of every file, the manifest last: whoever finds it has all the others.
 
     Each figure takes a second or two as pictures, and as long again as PDF.
     """
-    sections = list(sections_of(parts_of(made.preset, made.design), made.about))
+    sections = list(
+        sections_of(parts_of(reproduction.preset, reproduction.design), reproduction.about)
+    )
     digests: dict[str, str] = {}
     drawings = FigureImages(dict(_figures(sections)), dict(_notes(sections)), figures)
-    for name, content in _contents(made, sections, drawings, person):
+    for name, content in _contents(reproduction, sections, drawings, person):
         digests[name] = sha256(content).hexdigest()
         yield name, content
-    yield MANIFEST, as_json(_manifest(made, sections, drawings, digests))
+    yield MANIFEST, as_json(_manifest(reproduction, sections, drawings, digests))
 
 
 def _contents(
-    made: Reproduction, sections: Sequence[FileSection], drawings: FigureImages, person: str
+    reproduction: Reproduction, sections: Sequence[FileSection], drawings: FigureImages, person: str
 ) -> Iterator[tuple[str, bytes]]:
-    yield "design.yaml", made.design.text.encode()
-    yield METRICS, as_json(metrics_of(made.design, made.preset, made.about.runs))
+    yield "design.yaml", reproduction.design.text.encode()
+    yield (
+        METRICS,
+        as_json(metrics_of(reproduction.design, reproduction.preset, reproduction.about.runs)),
+    )
     yield from table_files(sections)
     for name, spec in drawings.specs.items():
         yield f"figures/{name}.json", spec.json.encode()
     yield from ((f"figures/{name}", content) for name, content in drawings.files())
-    yield "report.html", report_page(made, sections, person).encode()
-    yield "README.md", _readme(made, sections, drawings).encode()
+    yield "report.html", report_page(reproduction, sections, person).encode()
+    yield "README.md", _readme(reproduction, sections, drawings).encode()
 
 
-def report_page(made: Reproduction, sections: Sequence[FileSection], person: str) -> str:
+def report_page(reproduction: Reproduction, sections: Sequence[FileSection], person: str) -> str:
     """Return everything in one HTML file; without a server it leads to none."""
-    about = made.about
+    about = reproduction.about
     url = ""
     if about.server and about.experiment is not None:
         url = about.server + reverse("analysis:experiment_report", args=[about.experiment])
     shown = tuple(sections if about.server else (replace(one, url="") for one in sections))
     marks = banners_of(sections)
-    return render_file(ReportFile(made.title, made.lead, url, person, shown, marks))
+    return render_file(ReportFile(reproduction.title, reproduction.lead, url, person, shown, marks))
 
 
 def table_files(sections: Sequence[FileSection]) -> Iterator[tuple[str, bytes]]:
@@ -173,24 +178,25 @@ def as_json(value: Any) -> bytes:
 
 
 def _manifest(
-    made: Reproduction,
+    reproduction: Reproduction,
     sections: Sequence[FileSection],
     drawings: FigureImages,
     digests: Mapping[str, str],
 ) -> dict[str, Any]:
-    runs = made.about.runs
+    runs = reproduction.about.runs
     dataset = runs[0].dataset
     system = get_system(dataset.system)
+    preset = known_presets().get(reproduction.preset)
     return {
         "format": FORMAT,
         "made_at": made_at(),
         "product": {"name": "PlanJury", "version": settings.VERSION, **product_now()},
-        "preset": made.preset,
-        "title": made.title,
-        "paper": known_presets()[made.preset].paper if made.preset in known_presets() else "",
+        "preset": reproduction.preset,
+        "title": reproduction.title,
+        "paper": preset.paper if preset is not None else "",
         "labels": [f"{mark.title}: {mark.text}" for mark in banners_of(sections)],
-        "design": made.design.data,
-        "design_digest": made.design.digest,
+        "design": reproduction.design.data,
+        "design_digest": reproduction.design.digest,
         "dataset": {
             "id": dataset.pk,
             "name": dataset.name,
@@ -202,7 +208,7 @@ def _manifest(
             "tasks": dataset.tasks.count(),
         },
         "system": {"key": system.key, "title": system.title},
-        "experiment": made.about.experiment,
+        "experiment": reproduction.about.experiment,
         "runs": [run_record(run) for run in runs],
         "left_out": [line for one in sections if one.report for line in one.report.how
                      if line.startswith("Runs left out")],
@@ -226,9 +232,11 @@ def missing_lines(manifest: Mapping[str, Any]) -> list[str]:
     return [*figures, *manifest["parts_missing"]]
 
 
-def _readme(made: Reproduction, sections: Sequence[FileSection], drawings: FigureImages) -> str:
+def _readme(
+    reproduction: Reproduction, sections: Sequence[FileSection], drawings: FigureImages
+) -> str:
     """Return the README of the folder, for readers without the server."""
-    lines = [f"# {made.title}", "", made.lead, ""]
+    lines = [f"# {reproduction.title}", "", reproduction.lead, ""]
     lines += [f"**{mark.title}.** {mark.text}\n" for mark in banners_of(sections)]
     for section in sections:
         lines += [f"## {section.title}", "", f"{section.question} {section.subject}", ""]

@@ -176,9 +176,9 @@ def _metric_faults(
         rows = {one["run"]: one for one in kept["runs"]}
     except (OSError, ValueError, KeyError, TypeError):
         return [f"{METRICS} cannot be read"]
-    made = metrics_of(design, manifest.get("preset", ""), runs)
+    computed = metrics_of(design, manifest.get("preset", ""), runs)
     faults = []
-    for row in made["runs"]:
+    for row in computed["runs"]:
         row = json.loads(json.dumps(row))  # as the file has it: keys are texts
         # Later releases state more of a run; what the folder states has to come out again.
         before = rows.get(row["run"], {"run": None})

@@ -86,8 +86,8 @@ def _judging(judging: Judging) -> dict[str, Any]:
 
 def _excluded(metrics: Mapping[str, Any]) -> dict[str, dict[str, int]]:
     """Return the number of trajectories excluded from each metric, by reason."""
-    found = {name: one["excluded"] for name, one in metrics["metrics"].items()}
-    return {name: dict(reasons) for name, reasons in found.items() if reasons}
+    excluded = {name: metric["excluded"] for name, metric in metrics["metrics"].items()}
+    return {name: dict(reasons) for name, reasons in excluded.items() if reasons}
 
 
 def banners_of(sections: Sequence[FileSection]) -> tuple[Banner, ...]:

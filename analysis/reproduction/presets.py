@@ -41,7 +41,7 @@ def parts_of(preset: str, design: Design) -> tuple[ReportPart, ...]:
     settings = {name for condition in design.conditions for name in condition}
     varied = [("level", len(design.levels) > 1), ("temperature", len(design.temperatures) > 1)]
     varied += [(name, name in settings) for name in ("constraints", "tracking")]
-    found = [part for factor, so in varied if so for part in effect_parts(factor)]
+    parts = [part for factor, so in varied if so for part in effect_parts(factor)]
     if "refinement" in settings:
-        found += presets["refinement"].parts
-    return (*found,) or presets["main-table"].parts
+        parts += presets["refinement"].parts
+    return (*parts,) or presets["main-table"].parts

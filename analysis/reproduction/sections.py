@@ -73,12 +73,12 @@ def _replicates(about: ReportedRuns) -> FileSection:
     from analysis.pages.replicates.page import AgentReplicates, replicates_report
 
     system = about.runs[0].dataset.system
-    found: dict[tuple[int, str, str], list[Run]] = {}
+    runs_of: dict[tuple[int, str, str], list[Run]] = {}
     for run in about.runs:
-        found.setdefault((run.agent_id, run.level, run.condition), []).append(run)
+        runs_of.setdefault((run.agent_id, run.level, run.condition), []).append(run)
     groups = [
         AgentReplicates(runs[0].agent.title, runs[0].level, runs[0].condition, tuple(runs))
-        for runs in found.values()
+        for runs in runs_of.values()
     ]
     marked = select_these(PAGES["leaderboard"], Filters(), about)
     seeds = sorted({run.seed for run in about.runs})
@@ -144,10 +144,10 @@ def _deferred(
     wanted = deferred_request(page, selection) if part.later or page.waits else None
     if wanted is None:
         return None, None
-    found = kept_deferred(wanted.key)
-    if found is None and compute:
-        found = write_deferred(page, selection, wanted)
-    return wanted, found
+    deferred = kept_deferred(wanted.key)
+    if deferred is None and compute:
+        deferred = write_deferred(page, selection, wanted)
+    return wanted, deferred
 
 
 def _study_section(part: ReportPart, page: AnalysisPage, about: ReportedRuns) -> FileSection:
@@ -179,8 +179,8 @@ def _study_section(part: ReportPart, page: AnalysisPage, about: ReportedRuns) ->
 
 def reports_of(section: FileSection) -> list[Report]:
     """Return the reports of a section, with names of figures and tables unique over sections."""
-    found = (section.report, section.deferred)
-    return [_renamed(report, section.name) for report in found if report is not None]
+    reports = (section.report, section.deferred)
+    return [_renamed(report, section.name) for report in reports if report is not None]
 
 
 def _renamed(report: Report, name: str) -> Report:
@@ -208,17 +208,17 @@ def select_these(page: AnalysisPage, filters: Filters, about: ReportedRuns) -> S
         every_condition=page.every_condition,
         factor=factor,
     )
-    found = in_words_of(with_dimensions(narrowed, dataset.system), dataset.system)
-    found = with_certificate(found, dataset)
-    found = replace(
-        found,
+    selection = in_words_of(with_dimensions(narrowed, dataset.system), dataset.system)
+    selection = with_certificate(selection, dataset)
+    selection = replace(
+        selection,
         dataset=dataset,
-        filters=replace(found.filters, factor=factor.name if factor is not None else ""),
+        filters=replace(selection.filters, factor=factor.name if factor is not None else ""),
         closed=about.seen.closed,
         closed_tasks=about.seen.tasks,
     )
     if "measure" in page.filters:
-        found = with_measure(found)
+        selection = with_measure(selection)
     if "by" in page.filters:
-        found = with_group(found)
-    return replace(found, filters=found.filters.only(page.filters))
+        selection = with_group(selection)
+    return replace(selection, filters=selection.filters.only(page.filters))

@@ -46,10 +46,10 @@ def listed_rows(
 
 def _row(row: ListedRow, judged: Collection[str], query: str, with_tokens: bool) -> SafeString:
     one = row.trajectory
-    run, found = one.run, ""
+    run, snippet = one.run, ""
     if row.snippet is not None:
         context = {"snippet": row.snippet, "t": one, "query": query}
-        found = render_to_string("analysis/_snippet.html", context)
+        snippet = render_to_string("analysis/_snippet.html", context)
     tokens = ""
     if with_tokens:
         unknown = undefined("no call says how many tokens it took")
@@ -60,7 +60,7 @@ def _row(row: ListedRow, judged: Collection[str], query: str, with_tokens: bool)
         '<td class="actions"><a class="button quiet compact" href="{compare}?t={pk}" '
         'data-compare="{pk}" data-compare-name="{agent}, {task}"><span>Compare</span></a></td>'
         "\n</tr>",
-        head=task_head(row, query, found),
+        head=task_head(row, query, snippet),
         agent=run.agent.title,
         level=format_html('<span class="sub">{}</span>', run.level) if run.level else "",
         condition=condition_of(row),

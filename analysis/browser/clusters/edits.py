@@ -52,11 +52,11 @@ def current_clusters(
     """Return the clusters after all edits; those without members are left out."""
     rows = list(edits)
     undone = {edit.detail["edit"] for edit in rows if edit.kind == UNDO}
-    found = model_clusters(result)
+    clusters = model_clusters(result)
     for edit in rows:
         if edit.kind != UNDO and edit.pk not in undone:
-            found = apply(found, known, edit)
-    return tuple(cluster for cluster in found if cluster.members)
+            clusters = apply(clusters, known, edit)
+    return tuple(cluster for cluster in clusters if cluster.members)
 
 
 def last_edit(edits: Iterable[Edit]) -> Edit | None:
@@ -121,10 +121,10 @@ def _without(clusters: tuple[Cluster, ...], moved: Sequence[int]) -> tuple[Clust
 
 
 def _find(clusters: Iterable[Cluster], key: str) -> Cluster:
-    found = next((c for c in clusters if c.key == key and c.members), None)
-    if found is None:
+    cluster = next((c for c in clusters if c.key == key and c.members), None)
+    if cluster is None:
         raise EditRefused("there is no such cluster any more; reload the page")
-    return found
+    return cluster
 
 
 def _name(given: Any, clusters: Iterable[Cluster], but: str = "") -> str:

@@ -70,18 +70,18 @@ def episode(failures: Sequence[FailureText], most: int) -> Episode:
         replies = yield [_ask_clusters(notes, most)]
         (reply,) = replies or ()
         clusters, reason = reply.value or [], reply.reason
-    found = [
+    named = [
         {**cluster, "members": [ids[name].trajectory for name in cluster["members"]]}
         for cluster in clusters
     ]
     payload = {
         "notes": {str(ids[name].trajectory): _note(row, ids[name]) for name, row in notes.items()},
-        "clusters": found,
+        "clusters": named,
         "unread": [ids[name].trajectory for name in names if name not in notes],
     }
-    if not found:
+    if not named:
         return Outcome("no clusters", {"clusters": None}, {"clusters": reason or NOT_READ}, payload)
-    return Outcome("clustered", {"clusters": float(len(found))}, payload=payload)
+    return Outcome("clustered", {"clusters": float(len(named))}, payload=payload)
 
 
 def _note(row: Mapping[str, Any], failure: FailureText) -> dict[str, Any]:
@@ -114,12 +114,12 @@ def _ask_clusters(notes: Mapping[str, Mapping[str, Any]], most: int) -> Ask:
 def read_notes(text: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a note for each of ``params["ids"]``, in that order."""
     rows = _rows(text, "failures")
-    found: dict[str, dict[str, Any]] = {}
+    notes: dict[str, dict[str, Any]] = {}
     for row in rows:
         name = str(row.get("id"))
         if name not in params["ids"]:
             raise UnreadableReply(f"There is no failure {name[:20]!r}.")
-        if name in found:
+        if name in notes:
             raise UnreadableReply(f"{name} occurs twice.")
         turn = row.get("turn")
         if isinstance(turn, bool) or not isinstance(turn, int):
@@ -127,16 +127,16 @@ def read_notes(text: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
         cause = _text(row, "cause", name, LONGEST_TEXT)
         quote = row.get("quote")
         quote = quote[:LONGEST_TEXT] if isinstance(quote, str) else ""
-        found[name] = {"id": name, "cause": cause, "turn": turn, "quote": quote}
-    missing = [name for name in params["ids"] if name not in found]
+        notes[name] = {"id": name, "cause": cause, "turn": turn, "quote": quote}
+    missing = [name for name in params["ids"] if name not in notes]
     if missing:
         raise UnreadableReply(f"A note is missing on {', '.join(missing)}.")
-    return [found[name] for name in params["ids"]]
+    return [notes[name] for name in params["ids"]]
 
 
 def read_clusters(text: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return at most ``params["most"]`` clusters, the largest first; each id is in one at most."""
-    found: list[dict[str, Any]] = []
+    clusters: list[dict[str, Any]] = []
     taken: set[str] = set()
     for number, row in enumerate(_rows(text, "clusters"), 1):
         name = _text(row, "name", f"cluster {number}", LONGEST_NAME)
@@ -151,14 +151,16 @@ def read_clusters(text: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
             taken.add(member)
         description = row.get("description")
         about = description[:LONGEST_TEXT] if isinstance(description, str) else ""
-        found.append({"name": name, "description": about, "members": members})
-    if not found:
+        clusters.append({"name": name, "description": about, "members": members})
+    if not clusters:
         raise UnreadableReply("There is no cluster.")
-    if len(found) > params["most"]:
-        raise UnreadableReply(f"There are {len(found)} clusters, at most {params['most']} allowed.")
-    if len({row["name"].lower() for row in found}) < len(found):
+    if len(clusters) > params["most"]:
+        raise UnreadableReply(
+            f"There are {len(clusters)} clusters, at most {params['most']} allowed."
+        )
+    if len({row["name"].lower() for row in clusters}) < len(clusters):
         raise UnreadableReply("Two clusters have the same name.")
-    return sorted(found, key=lambda row: -len(row["members"]))
+    return sorted(clusters, key=lambda row: -len(row["members"]))
 
 
 def _rows(text: str, name: str) -> list[dict[str, Any]]:

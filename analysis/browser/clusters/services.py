@@ -78,7 +78,7 @@ def start_clustering(
     _check_caps(endpoint, cost_cap, token_cap)
     answerer = endpoint_answerer(endpoint, protocol.SCHEMAS)
     with transaction.atomic():
-        made = FailureClustering.objects.create(
+        clustering = FailureClustering.objects.create(
             query=query,
             trajectories=list(trajectories),
             endpoint=endpoint,
@@ -91,8 +91,8 @@ def start_clustering(
             currency=endpoint.currency,
             created_by=created_by,
         )
-        _enqueue(made, created_by)
-    return made
+        _enqueue(clustering, created_by)
+    return clustering
 
 
 def resume_clustering(
@@ -223,10 +223,10 @@ def recompute(clustering: FailureClustering) -> str:
     """Derive the clusters from the stored replies; return what differs, "" if nothing does."""
     config = endpoint_config(clustering.endpoint)
     log = _ReadOnly(clustering, lambda ask: 0)
-    found = _carry(clustering, log, _Stored(config.identity))
-    if not isinstance(found, Finished):
-        return getattr(found, "reason", "") or "a reply is not stored"
-    if found.outcome.payload != clustering.result:
+    replayed = _carry(clustering, log, _Stored(config.identity))
+    if not isinstance(replayed, Finished):
+        return getattr(replayed, "reason", "") or "a reply is not stored"
+    if replayed.outcome.payload != clustering.result:
         return "the stored replies give other clusters"
     return ""
 
@@ -276,7 +276,7 @@ def failure_texts(ids: Sequence[int]) -> list[FailureText]:
 
     Those without a turn are left out.
     """
-    found: list[FailureText] = []
+    texts: list[FailureText] = []
     for at in range(0, len(ids), CHUNK):
         part = ids[at : at + CHUNK]
         rows = Trajectory.objects.select_related("task", "run__dataset").in_bulk(part)
@@ -286,8 +286,8 @@ def failure_texts(ids: Sequence[int]) -> list[FailureText]:
             kept = turns.setdefault(turn.trajectory_id, [])
             kept.append(turn)
             del kept[:-LAST_TURNS]
-        found += [_text(rows[pk], turns[pk]) for pk in part if pk in rows and pk in turns]
-    return found
+        texts += [_text(rows[pk], turns[pk]) for pk in part if pk in rows and pk in turns]
+    return texts
 
 
 def _text(row: Trajectory, turns: Sequence[Turn]) -> FailureText:

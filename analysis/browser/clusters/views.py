@@ -107,10 +107,10 @@ def _fetch(request: HttpRequest, clustering_id: int, permission: str = VIEW) -> 
     allow(request, permission)
     allow(request, VIEW)
     rows = FailureClustering.objects.select_related("endpoint", "job", "created_by")
-    found = rows.filter(pk=clustering_id).first()
-    if found is None or not _visible(found, visibility(request)):
+    clustering = rows.filter(pk=clustering_id).first()
+    if clustering is None or not _visible(clustering, visibility(request)):
         raise Http404("There are no such clusters.")
-    return found
+    return clustering
 
 
 @require_POST
@@ -133,7 +133,7 @@ def clusters_new(request: HttpRequest) -> HttpResponseBase:
     chosen = choose(listing(QueryDict(asked.query), seen), asked)
     given = form.cleaned_data
     try:
-        made = services.start_clustering(
+        clustering = services.start_clustering(
             query=asked.query,
             trajectories=sample_ids(chosen.ids, services.MOST_FAILURES, asked.seed),
             endpoint=given["endpoint"],
@@ -146,7 +146,7 @@ def clusters_new(request: HttpRequest) -> HttpResponseBase:
     except CoreError as error:
         add_error_message(request, error)
         return redirect(back)
-    return redirect("analysis:clusters", made.pk)
+    return redirect("analysis:clusters", clustering.pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -175,12 +175,12 @@ def clusters(request: HttpRequest, clustering_id: int) -> HttpResponseBase:
         "caps_form": CapsForm(initial={"token_cap": row.token_cap, "cost_cap": row.cost_cap}),
     }
     if row.result is not None:
-        found = (
+        shown = (
             model_clusters(row.result)
             if as_named
             else current_clusters(row.result, row.trajectories, edits)
         )
-        context |= _shown(row, found)
+        context |= _shown(row, shown)
     return render(request, "analysis/clusters/clusters.html", context)
 
 
@@ -197,7 +197,7 @@ def clusters_progress(request: HttpRequest, clustering_id: int) -> HttpResponseB
     return response
 
 
-def _shown(row: FailureClustering, found: Sequence[Cluster]) -> dict[str, Any]:
+def _shown(row: FailureClustering, clusters: Sequence[Cluster]) -> dict[str, Any]:
     rows = Trajectory.objects.select_related("run__agent", "run__dataset", "task").in_bulk(
         row.trajectories
     )
@@ -206,7 +206,7 @@ def _shown(row: FailureClustering, found: Sequence[Cluster]) -> dict[str, Any]:
     def evidence(ids: Sequence[int]) -> list[Evidence]:
         return [Evidence(rows[pk], notes.get(str(pk), {})) for pk in ids if pk in rows]
 
-    placed = {pk for cluster in found for pk in cluster.members}
+    placed = {pk for cluster in clusters for pk in cluster.members}
     rest = [pk for pk in row.trajectories if pk not in placed]
     listed = reverse("analysis:trajectory_list")
     shown = [
@@ -216,7 +216,7 @@ def _shown(row: FailureClustering, found: Sequence[Cluster]) -> dict[str, Any]:
             f"{listed}?ids={','.join(map(str, cluster.members))}",
             len(cluster.members) / len(row.trajectories),
         )
-        for cluster in sorted(found, key=lambda one: -len(one.members))
+        for cluster in sorted(clusters, key=lambda one: -len(one.members))
     ]
     return {"shown": shown, "rest": evidence(rest), "total": len(row.trajectories)}
 
@@ -232,25 +232,25 @@ def _history(row: FailureClustering, edits: Sequence[Edit]) -> list[dict[str, An
 def _names(row: FailureClustering, edits: Sequence[Edit]) -> dict[str, str]:
     """Return the first name of every cluster that there ever was, by key."""
     names = {c.key: c.name for c in model_clusters(row.result)} if row.result else {}
-    made = {f"e{edit.pk}": str(edit.detail["name"]) for edit in edits if edit.kind == "split"}
-    return names | made
+    split = {f"e{edit.pk}": str(edit.detail["name"]) for edit in edits if edit.kind == "split"}
+    return names | split
 
 
 def _words(edit: ClusterEdit, names: Mapping[str, str]) -> str:
     given = edit.detail
     name = names.get(given.get("cluster", ""), "")
     ids = given.get("trajectories", [])
-    those = f"{len(ids)} trajector{'y' if len(ids) == 1 else 'ies'}"
+    trajectories = f"{len(ids)} trajector{'y' if len(ids) == 1 else 'ies'}"
     match edit.kind:
         case "rename":
             return f"renamed “{name}” to “{given['name']}”"
         case "merge":
             return f"merged “{name}” into “{names.get(given['into'], '')}”"
         case "split":
-            return f"split {those} off into “{given['name']}”"
+            return f"split {trajectories} off into “{given['name']}”"
         case "move":
             to = names.get(given.get("to", ""), "")
-            return f"moved {those} " + (f"to “{to}”" if to else "out of their clusters")
+            return f"moved {trajectories} " + (f"to “{to}”" if to else "out of their clusters")
     return "undid the last change"
 
 

@@ -53,21 +53,21 @@ def measures_for(system: str) -> list[RunMeasure]:
     titles = {} if system == EXTERNAL else dict(find_system(system).labels.verdicts)
     rates = {name: m.title for name, m in known.items() if m.kind == "rate"}
     names = sorted(titles, key=lambda name: name != "accurate")
-    found = [_verdict(name, titles[name], known.get(name)) for name in names]
-    found += [_verdict(name, title, known[name]) for name, title in rates.items()
+    measures = [_verdict(name, titles[name], known.get(name)) for name in names]
+    measures += [_verdict(name, title, known[name]) for name, title in rates.items()
               if name not in titles]  # fmt: skip
     dimensions = known_dimensions(system)
     if dimensions:
         help = "Mean over the dimensions of the judges' means, of the last plan."
-        found.append(RunMeasure(MEAN, "Mean score", help, scores=True))
-        found += [
+        measures.append(RunMeasure(MEAN, "Mean score", help, scores=True))
+        measures += [
             RunMeasure(key, title, "Mean of the judges, of the last plan.", scores=True)
             for key, title in dimensions.items()
         ]
-    found += [RunMeasure(name, m.title, m.help) for name, m in known.items() if m.kind != "rate"]
+    measures += [RunMeasure(name, m.title, m.help) for name, m in known.items() if m.kind != "rate"]
     if TURNS not in known:
-        found.append(RunMeasure(TURNS, "Turns", "Number of turns."))
-    return found
+        measures.append(RunMeasure(TURNS, "Turns", "Number of turns."))
+    return measures
 
 
 def _verdict(name: str, title: str, measure: Measure | None) -> RunMeasure:
@@ -110,7 +110,7 @@ def attempts_of(
     judged = {run.pk: run.primary_judging for run in runs}
     rejudged = {pk: one for pk, one in judged.items() if one is not None and one.made_by_id}
     anew = rejudged_metrics(one.made_by_id for one in rejudged.values())
-    found: dict[int, list[Attempt]] = {run.pk: [] for run in runs}
+    attempts: dict[int, list[Attempt]] = {run.pk: [] for run in runs}
     for pk, run, task, attempt, status, termination, turns, metrics, undefined in rows:
         if run in rejudged:
             gone = {measured.name: NOT_JUDGED.format(name=rejudged[run].name)}
@@ -125,8 +125,8 @@ def attempts_of(
                 stated = turns
             value = None if stated is None else float(stated)
             why = "" if stated is not None else undefined.get(measured.name, NOT_RECORDED)
-        found[run].append(Attempt(pk, task, attempt, status, termination, turns, value, why))
-    return found
+        attempts[run].append(Attempt(pk, task, attempt, status, termination, turns, value, why))
+    return attempts
 
 
 def _final_scores(runs: Sequence[int], measured: RunMeasure) -> dict[int, tuple[float | None, str]]:
@@ -144,15 +144,15 @@ def _final_scores(runs: Sequence[int], measured: RunMeasure) -> dict[int, tuple[
         mean=Avg("value"), missing=Count("pk", filter=Q(value=None))
     ):
         by.setdefault(pk, []).append((mean, missing))
-    found: dict[int, tuple[float | None, str]] = {}
+    scores: dict[int, tuple[float | None, str]] = {}
     for pk, means in by.items():
         gone = sum(missing for _, missing in means)
         known = [mean for mean, _ in means if mean is not None]
         if gone or not known:
-            found[pk] = (None, "a judge gave no score")
+            scores[pk] = (None, "a judge gave no score")
         else:
-            found[pk] = (fmean(known), "")  # to the last digit the same in any order
-    return found
+            scores[pk] = (fmean(known), "")  # to the last digit the same in any order
+    return scores
 
 
 @dataclass(frozen=True)
@@ -190,4 +190,4 @@ def details_of(trajectories: Sequence[int]) -> AttemptDetails:
         .annotate(n=Count("pk"))
     )
     scores = final_scores(trajectories)
-    return AttemptDetails(dict(rows), {pk: found.mean for pk, found in scores.items()})
+    return AttemptDetails(dict(rows), {pk: score.mean for pk, score in scores.items()})

@@ -33,7 +33,7 @@ def differences(first: Run, second: Run) -> list[RunDifference]:
     Settings and roles of two systems have nothing in common, so they are not listed.
     """
     alike = first.dataset.system == second.dataset.system
-    found = [
+    settings = [
         RunDifference("Dataset", str(first.dataset), str(second.dataset)),
         RunDifference("Level", first.level or "none", second.level or "none"),
         RunDifference("Condition", run_condition(first), run_condition(second)),
@@ -46,7 +46,7 @@ def differences(first: Run, second: Run) -> list[RunDifference]:
         ),
         RunDifference("Seed", str(first.seed), str(second.seed), warns=False),
     ]
-    return [one for one in found if one.first != one.second]
+    return [setting for setting in settings if setting.first != setting.second]
 
 
 def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
@@ -125,11 +125,13 @@ def run_groups(seen: Visibility, beside: Run | None) -> tuple[RunGroup, ...]:
         groups = {ALIKE: [], SAME_DATASET: []}
         elsewhere = Case(When(dataset=beside.dataset_id, then=Value(0)), default=Value(1))
         rows = rows.exclude(pk=beside.pk).order_by(elsewhere, "-pk")
-    found = rows.values_list(
+    choices = rows.values_list(
         "pk", "agent__title", "level", "condition", "status", "dataset", "dataset__name",
         "dataset__version", "dataset__system",
     )  # fmt: skip
-    for pk, title, level, condition, status, dataset, name, version, system in found[:MOST_CHOICES]:
+    for pk, title, level, condition, status, dataset, name, version, system in choices[
+        :MOST_CHOICES
+    ]:
         words = condition_title(find_system(system), condition)
         about = [word for word in (level and f"level {level}", words) if word]
         state = "" if status == Run.Status.DONE else f", {Run.Status(status).label.lower()}"

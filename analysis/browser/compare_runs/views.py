@@ -303,12 +303,12 @@ def compare_runs_table(request: HttpRequest) -> HttpResponseBase:
 
 def _report(wanted: ComparisonQuery, a: Run, b: Run, seen: Visibility) -> FlipReport:
     measured = measure_of(wanted, a)
-    found = attempts_of((a, b), measured, seen)
-    tasks = {one.task for rows in found.values() for one in rows}
+    attempts = attempts_of((a, b), measured, seen)
+    tasks = {one.task for rows in attempts.values() for one in rows}
     unusable = unusable_tasks([a.dataset_id, b.dataset_id])
     out = {task for run in (a, b) for task in unusable.get((run.dataset_id, run.level), ())} & tasks
     texts = task_texts(tasks if wanted.tasks else tasks - out)
-    report = flips_report(measured, names_of(a, b), found[a.pk], found[b.pk], texts)
+    report = flips_report(measured, names_of(a, b), attempts[a.pk], attempts[b.pk], texts)
     return replace(report, unusable=len(out))
 
 
@@ -337,17 +337,17 @@ def _compared(wanted: ComparisonQuery, a: Run, b: Run, seen: Visibility) -> dict
     pages = max(1, -(-len(rows) // ROWS))
     page = min(wanted.page, pages)
     shown = rows[(page - 1) * ROWS : page * ROWS]
-    details = details_of([one.pk for row in shown for one in attempts_of_row(row)])
+    details = details_of([setting.pk for row in shown for setting in attempts_of_row(row)])
     now = replace(wanted, measure=measured.name)
-    found = differences(a, b)
+    settings = differences(a, b)
     table_url = reverse("analysis:compare_runs_table") + now.query(page=1)
     return {
         "report": report,
         "now": now,
         "sides": [_head(run, name, report, place) for place, (run, name) in
                   enumerate(zip((a, b), report.names, strict=True))],
-        "warnings": [one for one in found if one.warns],
-        "remarks": [one for one in found if not one.warns],
+        "warnings": [setting for setting in settings if setting.warns],
+        "remarks": [setting for setting in settings if not setting.warns],
         "measures": measures_for(a.dataset.system),
         "unknown_measure": wanted.measure and wanted.measure != measured.name,
         "flips": _flip_links(report, now),

@@ -84,8 +84,8 @@ def read_address(params: QueryDict) -> ComparisonAddress:
         return value if value in known else known[0]
 
     def place(name: str, least: int) -> int:
-        found = as_id(params.get(name, ""))
-        return found if found is not None and least <= found < 100_000 else 1
+        position = as_id(params.get(name, ""))
+        return position if position is not None and least <= position < 100_000 else 1
 
     return ComparisonAddress(
         ids=tuple(dict.fromkeys(ids)),

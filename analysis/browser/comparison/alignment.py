@@ -107,7 +107,7 @@ def portion(chosen: ComparedTrajectories) -> TurnPortion:
         if (index := turn_at(column, place, longest, address.align)) is not None
     }
     views = turn_views([c.trajectory for c in chosen.columns], only=set(wanted.values()))
-    turns = {(pk, turn.row.index): turn for pk, found in views.items() for turn in found}
+    turns = {(pk, turn.row.index): turn for pk, shown in views.items() for turn in shown}
     rows = []
     for place in places:
         at = {

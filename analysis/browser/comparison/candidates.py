@@ -99,11 +99,11 @@ def choose(address: ComparisonAddress, seen: Visibility) -> ComparedTrajectories
 
 
 def _turn_indices(ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    found: dict[int, list[int]] = {pk: [] for pk in ids}
+    indices_of: dict[int, list[int]] = {pk: [] for pk in ids}
     rows = Turn.objects.filter(trajectory__in=ids).order_by("trajectory", "index")
     for pk, index in rows.values_list("trajectory", "index"):
-        found[pk].append(index)
-    return {pk: tuple(indices) for pk, indices in found.items()}
+        indices_of[pk].append(index)
+    return {pk: tuple(indices) for pk, indices in indices_of.items()}
 
 
 def _every_agent(address: ComparisonAddress, seen: Visibility) -> list[int]:
@@ -131,10 +131,10 @@ def _every_agent(address: ComparisonAddress, seen: Visibility) -> list[int]:
         groups.setdefault((level, condition), {}).setdefault(agent, pk)
     if kind is None:
         kind = max(groups, key=lambda k: (len(groups[k]), k[1] == STANDARD), default=("", ""))
-    found = groups.get(kind, {})
+    newest = groups.get(kind, {})
     if address.like is not None and first is not None:
-        return [address.like, *(pk for agent, pk in sorted(found.items()) if agent != first)]
-    return [pk for _, pk in sorted(found.items())]
+        return [address.like, *(pk for agent, pk in sorted(newest.items()) if agent != first)]
+    return [pk for _, pk in sorted(newest.items())]
 
 
 def labels(rows: Sequence[Trajectory]) -> list[str]:

@@ -87,7 +87,7 @@ class ViolationMatrix:
 
 
 def matrix(
-    columns: Sequence[ComparedTrajectory], found: Iterable[ViolationText]
+    columns: Sequence[ComparedTrajectory], violations: Iterable[ViolationText]
 ) -> ViolationMatrix:
     """Return the constraints that each trajectory violated, and when.
 
@@ -95,7 +95,7 @@ def matrix(
     trajectories violated stands first, then what was violated earliest.
     """
     marks: dict[tuple[str, str], dict[int, list[ViolationSpan]]] = {}
-    for row in found:
+    for row in violations:
         mine = marks.setdefault((row.kind, row.text), {}).setdefault(row.trajectory, [])
         if mine and mine[-1].mark == row.mark and mine[-1].last == row.turn - 1:
             mine[-1] = ViolationSpan(row.mark, mine[-1].first, row.turn)
@@ -123,10 +123,10 @@ class Scores:
 
     def value(self, pk: int, turn: int | None, dimension: str = "") -> float | None:
         """Return a dimension's mean at a turn; without one, the mean over those with a score."""
-        found = self.means.get((pk, turn)) if turn is not None else None
-        if not found:
+        means = self.means.get((pk, turn)) if turn is not None else None
+        if not means:
             return None
-        return found.get(dimension) if dimension else fmean(found.values())
+        return means.get(dimension) if dimension else fmean(means.values())
 
 
 def scores_of(columns: Sequence[ComparedTrajectory]) -> Scores:
@@ -251,12 +251,12 @@ def tokens_of(columns: Sequence[ComparedTrajectory]) -> dict[int, Tokens]:
             silent=Count("pk", filter=Q(tokens_out=None)),
         )
     )
-    found = {pk: Tokens(into, out, silent) for pk, into, out, silent in rows}
+    tokens = {pk: Tokens(into, out, silent) for pk, into, out, silent in rows}
     for column in columns:
         stated = column.trajectory.metrics.get("tokens")
-        if column.pk not in found and stated is not None:
-            found[column.pk] = Tokens(None, round(stated), 0)
-    return found
+        if column.pk not in tokens and stated is not None:
+            tokens[column.pk] = Tokens(None, round(stated), 0)
+    return tokens
 
 
 @dataclass(frozen=True)
@@ -279,7 +279,7 @@ class TrajectorySummary:
 
 def summaries(
     chosen: ComparedTrajectories,
-    found: Sequence[ViolationText],
+    violations: Sequence[ViolationText],
     scores: Scores,
     tokens: Mapping[int, Tokens],
 ) -> list[TrajectorySummary]:
@@ -289,7 +289,7 @@ def summaries(
         return []
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     different: dict[int, set[tuple[str, str]]] = defaultdict(set)
-    for violation in found:
+    for violation in violations:
         counts[violation.trajectory][violation.mark] += 1
         different[violation.trajectory].add((violation.kind, violation.text))
     held = scores.value(base.pk, _last(base))

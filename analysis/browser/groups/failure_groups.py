@@ -107,7 +107,7 @@ def read_group_options(params: QueryDict) -> GroupOptions:
     return GroupOptions(query, among, texts, groups, seed, tuple(problems))
 
 
-def choose(found: "Listing", asked: GroupOptions) -> GroupedTrajectories:
+def choose(listed: "Listing", asked: GroupOptions) -> GroupedTrajectories:
     """Return those of a list that ended, or failed. What its reader may not see is in no list.
 
     Failed means: not accurate; where that is undefined, not valid; where that is, too, without the
@@ -115,31 +115,31 @@ def choose(found: "Listing", asked: GroupOptions) -> GroupedTrajectories:
     """
     from analysis.trajectory_index.columns import NONE
 
-    columns = found.index.columns
-    ended, verdict = _verdicts(found)
+    columns = listed.index.columns
+    ended, verdict = _verdicts(listed)
     failed = ended & (verdict == 0)
     rows = failed if asked.among == FAILED else ended
-    reasons = {"not ended": int(found.rows.sum() - ended.sum())}
+    reasons = {"not ended": int(listed.rows.sum() - ended.sum())}
     if asked.among == FAILED:
         reasons["did not fail"] = int((ended & (verdict == 1)).sum())
         reasons["no verdict"] = int((ended & (verdict == NONE)).sum())
-    runs = _runs(found, rows)
+    runs = _runs(listed, rows)
     versions = sorted({f"{run.pk} {run.version.kept}" for run in runs})
     return GroupedTrajectories(
         ids=tuple(columns.id[rows].tolist()),
         agents=tuple(run.agent_title for run in runs),
-        matching=int(found.rows.sum()),
+        matching=int(listed.rows.sum()),
         failed=int(failed.sum()),
         left_out={reason: count for reason, count in reasons.items() if count},
         marks=Counter(run.marker for run in runs),
         version="\n".join(versions),
-        settled=not any(run.under_way for run in _runs(found, found.rows)),
+        settled=not any(run.under_way for run in _runs(listed, listed.rows)),
     )
 
 
-def failed_count(found: "Listing") -> int:
+def failed_count(listed: "Listing") -> int:
     """Return how many trajectories of a list failed, as `choose` counts them."""
-    ended, verdict = _verdicts(found)
+    ended, verdict = _verdicts(listed)
     return int((ended & (verdict == 0)).sum())
 
 
@@ -160,7 +160,7 @@ def groups_link(failed: int, query: str) -> GroupsLink:
     return GroupsLink(url, f"Group the {failed:,} failures by fault and words")
 
 
-def _verdicts(found: "Listing") -> tuple[Any, Any]:
+def _verdicts(listed: "Listing") -> tuple[Any, Any]:
     """Return which rows of the index are listed and ended, and the verdict of each row: 1, 0 or
     NONE.
     """
@@ -169,16 +169,16 @@ def _verdicts(found: "Listing") -> tuple[Any, Any]:
     from analysis.trajectory_index.columns import NONE, STATES
     from benchmarks.core.ports.results import NEARLY
 
-    columns = found.index.columns
-    ended = found.rows & (columns.state == STATES.index("done"))
+    columns = listed.index.columns
+    ended = listed.rows & (columns.state == STATES.index("done"))
     rewarded = np.where(np.isnan(columns.reward), NONE, columns.reward >= 1 - NEARLY)
     verdict = np.where(columns.accurate != NONE, columns.accurate, columns.valid)
     return ended, np.where(verdict != NONE, verdict, rewarded)
 
 
-def _runs(found: "Listing", rows: Any) -> list["IndexedRunRow"]:
+def _runs(listed: "Listing", rows: Any) -> list["IndexedRunRow"]:
     """Return the run of each of these rows."""
-    return [found.index.runs[place] for place in found.index.run_index[rows].tolist()]
+    return [listed.index.runs[place] for place in listed.index.run_index[rows].tolist()]
 
 
 def wanted_groups(asked: GroupOptions, chosen: GroupedTrajectories) -> ReportRequest:
@@ -216,5 +216,5 @@ def sample_ids(ids: Sequence[int], most: int, seed: int) -> Sequence[int]:
     if len(ids) <= most:
         return ids
     rng = np.random.default_rng(seed)
-    found: list[int] = np.sort(rng.choice(np.array(ids), most, replace=False)).tolist()
-    return found
+    sample: list[int] = np.sort(rng.choice(np.array(ids), most, replace=False)).tolist()
+    return sample

@@ -58,7 +58,7 @@ def groups_report(asked: GroupOptions, chosen: GroupedTrajectories, key: str) ->
     known = known_failures([text.trajectory for text in texts])
     fault_of = main_faults(known.ones)
     note_progress(f"grouping {plural(len(texts), 'text')}")
-    found = group_texts(
+    grouped = group_texts(
         [(text.trajectory, text.turn) for text in texts],
         [text.text for text in texts],
         [agent_of[text.trajectory] for text in texts],
@@ -66,11 +66,11 @@ def groups_report(asked: GroupOptions, chosen: GroupedTrajectories, key: str) ->
         groups=asked.groups,
         seed=asked.seed,
     )
-    how = _how(asked, chosen, found, known, read=len(ids), texts=len(texts))
+    how = _how(asked, chosen, grouped, known, read=len(ids), texts=len(texts))
     banners = _banners(chosen)
     if len(texts) < LEAST_GROUPED:
         return Report(empty=_empty(asked, chosen, len(texts)), how=how, banners=banners)
-    labels = zip(texts, found.labels, strict=True)
+    labels = zip(texts, grouped.labels, strict=True)
     members: dict[int, list[int]] = {}
     for text, label in labels:
         if label is not None:
@@ -79,20 +79,20 @@ def groups_report(asked: GroupOptions, chosen: GroupedTrajectories, key: str) ->
         key,
         [
             SimilarGroup(g.number, g.words, tuple(members[g.number]), known.titles[g.kind])
-            for g in found.groups
+            for g in grouped.groups
         ],
         KEEP_SECONDS,
     )
     by_trajectory = {text.trajectory: text for text in texts}
     return Report(
-        sentence=_sentence(asked, chosen, found, known, len(texts)),
-        figures=_figures(found, known, key, len(texts)),
+        sentence=_sentence(asked, chosen, grouped, known, len(texts)),
+        figures=_figures(grouped, known, key, len(texts)),
         tables=(
-            _groups(found, known, key, len(texts), members),
-            _models(found, key, addresses.address("analysis:trajectory_list", asked.query)),
-            _typical(found, key, by_trajectory, agent_of),
+            _groups(grouped, known, key, len(texts), members),
+            _models(grouped, key, addresses.address("analysis:trajectory_list", asked.query)),
+            _typical(grouped, key, by_trajectory, agent_of),
         ),
-        notices=_notices(asked, chosen, found),
+        notices=_notices(asked, chosen, grouped),
         banners=banners,
         how=how,
     )
@@ -129,11 +129,11 @@ def _ending(ids: Sequence[int], known: KnownFailures) -> str:
 def _sentence(
     asked: GroupOptions,
     chosen: GroupedTrajectories,
-    found: TextGroups,
+    grouped: TextGroups,
     known: KnownFailures,
     texts: int,
 ) -> str:
-    kinds = _kinds(found)
+    kinds = _kinds(grouped)
     if asked.among == FAILED:
         begin = f"{chosen.failed:,} of {chosen.matching:,} trajectories of this list failed"
     else:
@@ -148,23 +148,23 @@ def _sentence(
         faults[FAULTS_NAMED:] = [plural(len(faults) - FAULTS_NAMED, "other")]
     main = "one main fault" if len(kinds) == 1 else f"{len(kinds)} main faults"
     sentence = f"{begin}, with {main}: {listed(faults)}."
-    if divided := found.silhouettes:
-        groups = sum(group.kind in divided for group in found.groups)
+    if divided := grouped.silhouettes:
+        groups = sum(group.kind in divided for group in grouped.groups)
         of = "it" if len(kinds) == 1 else f"{len(divided)} of them"
         sentence += f" Words divide {of} into {plural(groups, 'group')}."
     return sentence
 
 
-def _kinds(found: TextGroups) -> dict[str, int]:
+def _kinds(grouped: TextGroups) -> dict[str, int]:
     """Return how many texts each fault has, in the order of the groups."""
     sizes: dict[str, int] = {}
-    for group in found.groups:
+    for group in grouped.groups:
         sizes[group.kind] = sizes.get(group.kind, 0) + group.size
     return sizes
 
 
-def _name(group: TextGroup, found: TextGroups, known: KnownFailures) -> str:
-    words = f" ({', '.join(group.words[:2])})" if group.kind in found.silhouettes else ""
+def _name(group: TextGroup, grouped: TextGroups, known: KnownFailures) -> str:
+    words = f" ({', '.join(group.words[:2])})" if group.kind in grouped.silhouettes else ""
     return f"{group.number}: {known.titles[group.kind]}{words}"
 
 
@@ -173,7 +173,7 @@ def _group_url(key: str, number: int) -> str:
 
 
 def _groups(
-    found: TextGroups,
+    grouped: TextGroups,
     known: KnownFailures,
     key: str,
     texts: int,
@@ -189,7 +189,7 @@ def _groups(
             estimate_cell(share(group.size, texts), "share", url=_group_url(key, group.number)),
             number_cell(group.cohesion, "points", url=_group_url(key, group.number)),
         )
-        for group in found.groups
+        for group in grouped.groups
     )
     return Table(
         "groups",
@@ -209,16 +209,16 @@ def _groups(
     )
 
 
-def _models(found: TextGroups, key: str, whole: str) -> Table:
+def _models(grouped: TextGroups, key: str, whole: str) -> Table:
     """Return each agent's share in every group; ``whole`` is the list that was grouped."""
-    first = found.groups[0]
+    first = grouped.groups[0]
     totals = {owner: first.shares[owner].n for owner in first.shares}
     columns = [text_column("Agent"), number_column("Texts")]
     columns += [
         estimate_column(
             f"Group {group.number}", f"group {group.number}", help=", ".join(group.words)
         )
-        for group in found.groups
+        for group in grouped.groups
     ]
     rows = tuple(
         (
@@ -226,7 +226,7 @@ def _models(found: TextGroups, key: str, whole: str) -> Table:
             count_cell(totals[owner], url=whole),
             *(
                 estimate_cell(group.shares[owner], "share", url=_group_url(key, group.number))
-                for group in found.groups
+                for group in grouped.groups
             ),
         )
         for owner in _largest_first(totals)
@@ -246,10 +246,10 @@ def _largest_first(totals: Mapping[str, int]) -> list[str]:
 
 
 def _typical(
-    found: TextGroups, key: str, texts: Mapping[int, EndText], agent_of: Mapping[int, str]
+    grouped: TextGroups, key: str, texts: Mapping[int, EndText], agent_of: Mapping[int, str]
 ) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for group in found.groups:
+    for group in grouped.groups:
         terms = [SearchTerm((word,)) for word in group.words]
         for typical in group.typical:
             trajectory, turn = _key_of(typical.key)
@@ -290,19 +290,19 @@ def _key_of(key: object) -> Key:
 
 
 def _figures(
-    found: TextGroups, known: KnownFailures, key: str, texts: int
+    grouped: TextGroups, known: KnownFailures, key: str, texts: int
 ) -> tuple[FigureSpec, ...]:
-    if len(found.groups) < 2:
+    if len(grouped.groups) < 2:
         return ()
-    sizes = [share(group.size, texts) for group in found.groups]
-    urls = [_group_url(key, group.number) for group in found.groups]
+    sizes = [share(group.size, texts) for group in grouped.groups]
+    urls = [_group_url(key, group.number) for group in grouped.groups]
     return (
         figure_specs.figure_spec(
             "sizes",
             "How large the groups are",
             f"Share of all {texts:,} texts, with 95 % Wilson intervals",
             share_dots(
-                [_name(group, found, known) for group in found.groups],
+                [_name(group, grouped, known) for group in grouped.groups],
                 [Shares("all agents", sizes, "circle", ACCENT, urls=urls)],
                 title="Share of texts",
             ),
@@ -312,9 +312,9 @@ def _figures(
 
 
 def _notices(
-    asked: GroupOptions, chosen: GroupedTrajectories, found: TextGroups
+    asked: GroupOptions, chosen: GroupedTrajectories, grouped: TextGroups
 ) -> tuple[Notice, ...]:
-    texts = [Notice(f"{warning[:1].upper()}{warning[1:]}.") for warning in found.warnings]
+    texts = [Notice(f"{warning[:1].upper()}{warning[1:]}.") for warning in grouped.warnings]
     if len(chosen.ids) > MOST_TEXTS:
         words = (
             f"{MOST_TEXTS:,} of {len(chosen.ids):,} {_many(asked)} were drawn with seed "
@@ -345,7 +345,7 @@ def _banners(chosen: GroupedTrajectories) -> tuple[Banner, ...]:
 def _how(
     asked: GroupOptions,
     chosen: GroupedTrajectories,
-    found: TextGroups,
+    grouped: TextGroups,
     known: KnownFailures,
     *,
     read: int,
@@ -381,18 +381,19 @@ def _how(
         if asked.groups
         else "their number, from 2 to 12, is that with the highest silhouette"
     )
-    fits = [f"{known.titles[kind]} {fit:.2f}" for kind, fit in found.silhouettes.items()]
+    fits = [f"{known.titles[kind]} {fit:.2f}" for kind, fit in grouped.silhouettes.items()]
     lines.append(
-        f"By words second ({found.method}): {found.words:,} words; {count}; seed {found.seed}"
+        f"By words second ({grouped.method}): {grouped.words:,} words; {count}; seed {grouped.seed}"
         f"{f'; mean silhouette: {listed(fits)}' if fits else ''}. Another seed or number gives "
         "other groups: they are a way to read, not kinds that exist."
     )
-    for why in sorted(set(found.undivided.values())):
-        whole = [known.titles[kind] for kind, reason in found.undivided.items() if reason == why]
+    for why in sorted(set(grouped.undivided.values())):
+        whole = [known.titles[kind] for kind, reason in grouped.undivided.items() if reason == why]
         choose = " Choose a number of groups to divide them anyway." if why == NOT_CLEAR else ""
         lines.append(f"Not divided by words ({why}): {listed(whole)}.{choose}")
     lines.append(
-        f"Ungrouped, for they share no word with another text of their fault: {found.ungrouped:,}. "
+        "Ungrouped, for they share no word with another text of their fault: "
+        f"{grouped.ungrouped:,}. "
         "Shares with 95 % Wilson intervals, which take texts as independent."
     )
     return tuple(lines)

@@ -40,13 +40,13 @@ WORDS = "Reading and grouping the texts takes some seconds, so it is done in the
 @signed_in
 def trajectory_groups(request: HttpRequest) -> HttpResponseBase:
     """Show one sentence, each group with its words, models and typical turns."""
-    asked, chosen, wanted, found = _open(request)
+    asked, chosen, wanted, listed = _open(request)
     context = {
         "asked": asked,
         "chosen": chosen,
-        "chips": found.query.chips,
-        "state": found.state,
-        "job": index_job() if found.state.unread else None,
+        "chips": listed.query.chips,
+        "state": listed.state,
+        "job": index_job() if listed.state.unread else None,
         "list_url": with_query(reverse("analysis:trajectory_list"), asked.query),
         "plain_url": reverse("analysis:trajectory_groups"),
         "kept": list(QueryDict(asked.query).lists()),
@@ -106,9 +106,9 @@ def _open(
 
     allow(request, VIEW)
     asked = read_group_options(request.GET)
-    found = listing(QueryDict(asked.query), visibility(request))
-    chosen = choose(found, asked)
-    return asked, chosen, wanted_groups(asked, chosen), found
+    listed = listing(QueryDict(asked.query), visibility(request))
+    chosen = choose(listed, asked)
+    return asked, chosen, wanted_groups(asked, chosen), listed
 
 
 def _ready_report(wanted: ReportRequest) -> Report:

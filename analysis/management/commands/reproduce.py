@@ -81,7 +81,7 @@ class Command(BaseCommand):
     def _reproduce(self, preset: PaperPreset, options: dict[str, Any]) -> None:
         from analysis.reproduction import experiment as running
         from analysis.reproduction import folder
-        from analysis.reproduction.files import made_files, missing_lines
+        from analysis.reproduction.files import folder_files, missing_lines
         from benchmarks.experiments.selectors import experiment_runs
         from benchmarks.runs.command_line import carry_run, failed_lines
         from benchmarks.validity.selectors import current_certificate
@@ -105,7 +105,7 @@ class Command(BaseCommand):
         if is_certifiable(dataset) and current_certificate(dataset) is None:
             self.stdout.write(f"certifying {dataset}, for the blind rows of leaderboards")
             certify_dataset(dataset, dataset_trials(dataset))
-        files = made_files(made, figures=options["figures"], person="manage.py reproduce")
+        files = folder_files(made, figures=options["figures"], person="manage.py reproduce")
         count = folder.write_folder(out, files, design.digest, force=force)
         self.stdout.write(f"{count} files in {out}")
         manifest = folder.read_manifest(out)
