@@ -10,7 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-FOLDERS = ("config", "benchmarks", "annotation", "analysis", "templates")
+FOLDERS = ("config", "benchmarks", "annotation", "analysis", "devtools", "templates")
 SUFFIXES = {".py", ".html", ".txt", ".yaml"}
 LOCK_FILE = "requirements/core.lock"
 

@@ -16,6 +16,9 @@ from benchmarks.llm.security import Address, check_key_variable, read_address
 # How asks become requests. Raised when equal asks would be put differently than before.
 VERSION = "1"
 
+# What PlanJury's fake endpoint names as the owner of its models, so that its results are labelled.
+FAKE_OWNER = "planjury-fake-endpoint"
+
 Structured = Literal["json_schema", "json_object", "none"]
 # The parameters of an ``Expect`` to the JSON schema of its replies.
 SchemaBuilder = Callable[[Json], Json]

@@ -31,6 +31,7 @@ INSTALLED_APPS = [
     "benchmarks",
     "annotation",
     "analysis",
+    "devtools",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

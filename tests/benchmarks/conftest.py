@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.llm.connections import close_connections
-from benchmarks.llm.fake.server import FakeServer
+from devtools.fake_endpoint.server import FakeServer
 from tests.visitors import admin, played, reader, researcher, stranger  # noqa: F401
 
 

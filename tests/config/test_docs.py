@@ -12,7 +12,7 @@ from django.core.management import get_commands, load_command_class
 ROOT = Path(settings.BASE_DIR)
 SOURCES = [
     path
-    for folder in ("config", "benchmarks", "annotation", "analysis")
+    for folder in ("config", "benchmarks", "annotation", "analysis", "devtools")
     for path in (ROOT / folder).rglob("*.py")
 ]
 PAGES = sorted(

@@ -106,8 +106,8 @@ def test_the_wheel_holds_the_product_and_nothing_else(wheels: Path) -> None:
     assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"planjury"}
     inside = {name.split("/")[1] for name in names if name.startswith("planjury/")}
     assert inside == {
-        *("analysis", "annotation", "benchmarks", "config", "docs", "static", "templates"),
-        *("manage.py", "pyproject.toml", "requirements"),
+        *("analysis", "annotation", "benchmarks", "config", "devtools", "docs", "static"),
+        *("manage.py", "pyproject.toml", "requirements", "templates"),
     }
     assert any(name.endswith("licenses/LICENSE") for name in names)
     (source,) = wheels.glob("planjury-*.tar.gz")

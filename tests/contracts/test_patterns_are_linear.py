@@ -20,7 +20,7 @@ import pytest
 from django.conf import settings
 
 ROOT = Path(settings.BASE_DIR)
-FOLDERS = ("config", "benchmarks", "annotation", "analysis", "client/planjury_client")
+FOLDERS = ("config", "benchmarks", "annotation", "analysis", "devtools", "client/planjury_client")
 # These import packages of the extra train, which most installations lack.
 NEEDS_EXTRAS = ("adapt_reflection.training.dpo", "adapt_reflection.training.local_scorer")
 SMALL, LARGE = 10_000, 40_000

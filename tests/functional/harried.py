@@ -43,7 +43,7 @@ class Trial:
     def play(self) -> dict[str, Any]:
         """A calm run, a harried one, a capped one; raises where one of the promises is broken."""
         from benchmarks.endpoints.services import create_endpoint
-        from benchmarks.llm.fake.server import FakeServer
+        from devtools.fake_endpoint.server import FakeServer
 
         with FakeServer(latency=self.latency) as server:
             values = {"parameters": {"max_tokens": 400}, "timeout": TIMEOUT, "concurrency": 16}

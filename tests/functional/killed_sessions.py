@@ -49,7 +49,7 @@ class Trial:
         """All of it; raises where one of the promises is broken."""
         from django.db import connection
 
-        from benchmarks.llm.fake.server import FakeServer
+        from devtools.fake_endpoint.server import FakeServer
         from tests.pools import PASSWORD, make_people
 
         users = make_people([f"player-{number}" for number in range(self.people)])

@@ -412,7 +412,7 @@ def main() -> None:
 
 def play(site: Site, stack: ExitStack, options: argparse.Namespace) -> None:
     """Start everything from the previous release, and play the events."""
-    from benchmarks.llm.fake.server import FakeServer
+    from devtools.fake_endpoint.server import FakeServer
 
     os.environ["PLANJURY_DATA_DIR"] = str(site.folder)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")

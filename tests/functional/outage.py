@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.llm.fake.models import Fault, Model
-from benchmarks.llm.fake.replies import Reader
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.llm.retries import RetryPolicy
+from devtools.fake_endpoint.models import Fault, Model
+from devtools.fake_endpoint.replies import Reader
+from devtools.fake_endpoint.server import FakeServer
 from tests.functional.harried import PRICES, fingerprint, prepare, save_tasks
 
 COMPRESSED = 100.0

@@ -20,8 +20,8 @@ from annotation.live.play.services import pause_session
 from annotation.models import LiveDraft, LiveSession
 from annotation.studies.setup import add_member
 from benchmarks.endpoints.services import create_endpoint
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange
+from devtools.fake_endpoint.server import FakeServer
 from tests.annotation.live_sessions import (
     asked,
     begin,

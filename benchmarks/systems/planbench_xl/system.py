@@ -18,7 +18,6 @@ from benchmarks.systems.planbench_xl.faults import FAULTS
 from benchmarks.systems.planbench_xl.labels import LABELS
 from benchmarks.systems.planbench_xl.people import PEOPLE
 from benchmarks.systems.planbench_xl.published import COMPARABILITY, PRESETS, PUBLISHED
-from benchmarks.systems.planbench_xl.recordings.replay import replay_recordings
 from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.settings import SETTINGS
 from benchmarks.systems.planbench_xl.validity import VALIDITY
@@ -44,7 +43,6 @@ class PlanBenchXL(System):
     prompts = prompts.PROMPTS
     importer: Importer | None = IMPORTER
     labels = LABELS
-    commands = {"replay_recordings": replay_recordings}
     people = PEOPLE
     comparisons = COMPARISONS
     faults = FAULTS

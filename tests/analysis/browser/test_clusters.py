@@ -24,8 +24,8 @@ from benchmarks.core.errors import UnreadableReply
 from benchmarks.endpoints.administration import bind_key
 from benchmarks.endpoints.services import CapError, create_endpoint
 from benchmarks.jobs.services import cancel_job, perform
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Endpoint, Job, Trajectory, Turn
+from devtools.fake_endpoint.server import FakeServer
 from tests.analysis.rows import make_person
 from tests.benchmarks.conftest import serve, server  # noqa: F401
 from tests.factories.benchmarks import AgentFactory, RunFactory, TrajectoryFactory, TurnFactory

@@ -15,7 +15,6 @@ from annotation.models import LiveSession
 from benchmarks.core.answerers import Answer, Scripted
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.endpoints.services import create_endpoint, endpoints_in
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange, OpenAsk, Run, Suggestion, Task, Trajectory
 from benchmarks.models.role_assignments import all_assignments, suggesting_assignments
 from benchmarks.roles.cautions import run_caution
@@ -26,6 +25,7 @@ from benchmarks.runs.suggestions import make_suggestions
 from benchmarks.runs.worker import carry_trajectory, claim_trajectory
 from benchmarks.systems.adaplanbench.system import SYSTEM
 from benchmarks.visibility import Visibility
+from devtools.fake_endpoint.server import FakeServer
 from tests.annotation.live_sessions import (
     AGENT,
     asked,

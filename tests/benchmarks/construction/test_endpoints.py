@@ -8,11 +8,11 @@ import pytest
 from benchmarks.construction.selectors import count_constructed
 from benchmarks.construction.services import make_dataset, start_construction
 from benchmarks.endpoints.services import create_endpoint
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Dataset, Exchange, Run
 from benchmarks.runs.services import change_cost_cap
 from benchmarks.systems.adaplanbench_construction.making import MAKING
 from benchmarks.verification.services import SAME, verify_run
+from devtools.fake_endpoint.server import FakeServer
 from tests.benchmarks.constructions import import_demo_problems
 from tests.factories.benchmarks import play
 

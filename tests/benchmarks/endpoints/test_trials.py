@@ -9,8 +9,8 @@ from benchmarks.endpoints import trials
 from benchmarks.endpoints.services import EndpointError, change_endpoint, create_endpoint
 from benchmarks.endpoints.trials import start_trial
 from benchmarks.jobs.services import perform
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Endpoint, EndpointTrial, Job, Run
+from devtools.fake_endpoint.server import FakeServer
 from tests.benchmarks.llm.stage import KEY, VARIABLE
 from tests.factories.benchmarks import make_user
 
@@ -72,7 +72,7 @@ def test_the_fake_endpoint_is_found_out_and_its_runs_labelled(server: FakeServer
 def test_another_server_on_this_machine_is_not_called_fake(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trials, "MODELS", {})
+    monkeypatch.setattr(trials, "FAKE_OWNER", "somebody else")
     endpoint = make(server)
     tried(endpoint)
     endpoint.refresh_from_db()

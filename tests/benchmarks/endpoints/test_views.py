@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from benchmarks.endpoints.services import change_endpoint, create_endpoint
 from benchmarks.jobs.services import perform
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Endpoint, EndpointTrial, Job
+from devtools.fake_endpoint.server import FakeServer
 from tests.benchmarks.llm.stage import KEY, VARIABLE
 from tests.factories.benchmarks import AnswererVersionFactory, ExchangeFactory, start_sample_runs
 

@@ -18,7 +18,6 @@ from benchmarks.imports.services import import_trajectories
 from benchmarks.judging.plans import plan_judging
 from benchmarks.judging.selectors import TrajectoryChoice
 from benchmarks.judging.services import ChoiceRefused, choose_judging, start_judging
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import (
     Exchange,
     JudgeScore,
@@ -33,6 +32,7 @@ from benchmarks.roles.cautions import run_caution
 from benchmarks.runs.selectors import run_metrics
 from benchmarks.runs.services import change_cost_cap, restart_trajectory
 from benchmarks.trajectories.selectors import trajectory_rows, with_page_relations
+from devtools.fake_endpoint.server import FakeServer
 from tests.benchmarks.formats import samples
 from tests.factories.benchmarks import RunFactory, TrajectoryFactory, TurnFactory, make_user, play
 

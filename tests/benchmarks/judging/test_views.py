@@ -9,9 +9,9 @@ from django.test import Client
 
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.jobs.services import perform
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Endpoint, Job, JudgeScore, Judging, Run
 from benchmarks.runs import selectors as runs
+from devtools.fake_endpoint.server import FakeServer
 from tests.factories.benchmarks import RunFactory, play
 
 pytestmark = pytest.mark.django_db

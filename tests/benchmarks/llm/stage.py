@@ -11,8 +11,8 @@ from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Episode, Expect, Json, Message, Task
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.llm.endpoint import EndpointAnswerer
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.llm.retries import RetryPolicy
+from devtools.fake_endpoint.server import FakeServer
 
 VARIABLE = "PLANJURY_KEY_TEST"
 KEY = "pj-Zm9xIGp1bXBzIG92ZXI_4711-abcdefgh"

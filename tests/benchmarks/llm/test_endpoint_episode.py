@@ -12,7 +12,7 @@ from benchmarks.core.driver import Capped, Driver, Failed, Finished
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.registry import find_system
 from benchmarks.core.types import Outcome
-from benchmarks.llm.fake.server import FakeServer
+from devtools.fake_endpoint.server import FakeServer
 from tests.benchmarks.core.toys import DyingLog, run_until_death
 from tests.benchmarks.llm.stage import QUICK, Play, answerer
 from tests.contracts.episodes import Counting, settled

@@ -17,10 +17,10 @@ from benchmarks.core.driver import Driver
 from benchmarks.core.errors import AnswererFailed
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.types import Outcome, Turn
-from benchmarks.llm.fake.models import MODELS
 from benchmarks.llm.hosts import AddressGate
 from benchmarks.llm.security import REDACTED, Secret, read_address
 from benchmarks.llm.transport import EndpointClient
+from devtools.fake_endpoint.models import MODELS
 from tests.benchmarks.llm.stage import KEY, QUICK, answerer, ask
 
 PIECES = [KEY[i : i + 12] for i in range(len(KEY) - 11)]

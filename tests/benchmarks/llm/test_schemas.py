@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
-from benchmarks.llm.fake.replies import _fill
+from devtools.fake_endpoint.replies import _fill
 
 PARAMS: dict[str, dict[str, Any]] = {
     "violations": {"keys": ["w1", "w2", "u-no heat"]},

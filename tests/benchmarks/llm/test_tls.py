@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from benchmarks.core.errors import AnswererFailed
-from benchmarks.llm.fake.server import FakeServer
+from devtools.fake_endpoint.server import FakeServer
 from tests.benchmarks.llm.stage import answerer, ask
 
 

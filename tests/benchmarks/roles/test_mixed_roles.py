@@ -9,10 +9,10 @@ from django.test import Client
 from benchmarks.asks.selectors import reply_form
 from benchmarks.asks.services import answer_open_ask
 from benchmarks.endpoints.services import create_endpoint
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange, OpenAsk, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
+from devtools.fake_endpoint.server import FakeServer
 from tests.factories.benchmarks import make_user, play, save_sample_dataset
 
 pytestmark = pytest.mark.django_db

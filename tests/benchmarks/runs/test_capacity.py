@@ -18,12 +18,12 @@ from benchmarks.endpoints.services import create_endpoint
 from benchmarks.jobs.threads import Threads
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.llm.connections import close_connections, open_connection
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Endpoint, Run, Trajectory
 from benchmarks.runs import worker
 from benchmarks.runs.capacity import EndpointCapacity, measure_capacity
 from benchmarks.runs.services import start_runs
+from devtools.fake_endpoint.server import FakeServer
 from tests.factories.benchmarks import save_sample_dataset
 
 HOSTS = ["127.0.0.1"]

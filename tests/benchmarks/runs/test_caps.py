@@ -12,11 +12,11 @@ from benchmarks.core.errors import CapReached, SettingError
 from benchmarks.core.log import Call, CallResult
 from benchmarks.core.types import Ask, Expect, Message
 from benchmarks.endpoints.services import create_endpoint
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange, Run, Trajectory
 from benchmarks.runs.log import DatabaseLog
 from benchmarks.runs.services import change_cost_cap, pause_run, resume_run, start_runs
 from benchmarks.runs.worker import work_on_run
+from devtools.fake_endpoint.server import FakeServer
 from tests.factories.benchmarks import (
     RunFactory,
     TrajectoryFactory,

@@ -14,10 +14,10 @@ from benchmarks.endpoints.services import create_endpoint
 from benchmarks.jobs import threads
 from benchmarks.jobs.threads import ProcessEnds, Threads
 from benchmarks.llm.endpoint import EndpointAnswerer
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange, Job, Run, Trajectory
 from benchmarks.runs import drain, worker
 from benchmarks.runs.services import start_runs
+from devtools.fake_endpoint.server import FakeServer
 from tests.factories.benchmarks import play, save_sample_dataset
 
 pytestmark = pytest.mark.django_db

@@ -16,8 +16,8 @@ from benchmarks.core.log import Call, CallResult, MemoryLog
 from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Outcome
-from benchmarks.llm.fake.server import FakeServer
 from benchmarks.systems.adaplanbench_construction.pools import normal_form
+from devtools.fake_endpoint.server import FakeServer
 from tests.benchmarks.llm.stage import Play, answerer
 
 SYSTEM = get_system("adaplanbench_construction")

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.llm.chat import read_completion, request_body
 from benchmarks.llm.config import EndpointConfig
-from benchmarks.llm.fake.replies import Reader, tool_call
+from devtools.fake_endpoint.replies import Reader, tool_call
 from tests.benchmarks.systems.planbench_xl.stage import Stage
 
 REQUEST = {"meta_tool": "by_output_info", "output_information": "order row"}

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks.llm.fake.models import MODELS
-from benchmarks.llm.fake.server import FakeServer, serve
+from devtools.fake_endpoint.models import MODELS
+from devtools.fake_endpoint.server import FakeServer, serve
 
 _USE = """\
 Fake endpoint at {url} (Ctrl-C stops it). No key is needed.

@@ -3,20 +3,16 @@
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError, UnknownName
-from benchmarks.core.registry import SYSTEMS, get_system
+from devtools.recordings.replay import replay_recordings
 
-
-def replayers() -> dict[str, Callable[..., Any]]:
-    """Return what replays recordings, by the systems that can."""
-    found = {key: get_system(key).commands.get("replay_recordings") for key in SYSTEMS}
-    return {key: replay for key, replay in found.items() if replay is not None}
+# What replays recordings, by the key of the system.
+REPLAYERS = {"planbench_xl": replay_recordings}
 
 
 class Command(BaseCommand):
@@ -46,11 +42,10 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        known = replayers()
         try:
-            if options["system"] not in known:
-                raise UnknownName("system with recordings", options["system"], sorted(known))
-            found = known[options["system"]](
+            if options["system"] not in REPLAYERS:
+                raise UnknownName("system with recordings", options["system"], sorted(REPLAYERS))
+            found = REPLAYERS[options["system"]](
                 options["runs"],
                 options["data"],
                 tool_index=options["tool_index"],

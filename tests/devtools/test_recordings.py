@@ -12,7 +12,8 @@ from benchmarks.systems.planbench_xl.environment.actions import parse_tagged, re
 from benchmarks.systems.planbench_xl.environment.query import Query
 from benchmarks.systems.planbench_xl.environment.retrieval import check_request, select
 from benchmarks.systems.planbench_xl.metrics import evaluation_report, summarise
-from benchmarks.systems.planbench_xl.recordings.replay import (
+from benchmarks.systems.planbench_xl.settings import resolve
+from devtools.recordings.replay import (
     ReplayReport,
     group_of,
     read_recordings,
@@ -22,7 +23,6 @@ from benchmarks.systems.planbench_xl.recordings.replay import (
     replayed,
     why_not,
 )
-from benchmarks.systems.planbench_xl.settings import resolve
 from tests.benchmarks.systems.planbench_xl import slice
 from tests.shared_data import shared_data
 

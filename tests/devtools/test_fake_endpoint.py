@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.llm.fake.models import MODELS, model_named
-from benchmarks.llm.fake.replies import Reader, reply_to
 from benchmarks.systems.adaplanbench.parsers import PARSERS
+from devtools.fake_endpoint.models import MODELS, model_named
+from devtools.fake_endpoint.replies import Reader, reply_to
 from tests.benchmarks.llm.stage import Play
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 PLAN = "1. Go over it with a hair dryer.\n2. Tie a string round it."
 
 

@@ -7,13 +7,13 @@ import math
 import pytest
 
 from benchmarks.core.problems import FileRefused
-from benchmarks.systems.planbench_xl.recordings.reference_knobs import (
+from benchmarks.systems.planbench_xl.settings import CONDITIONS, resolve
+from devtools.recordings.reference_knobs import (
     BASES,
     CannotExpress,
     read_conditions,
     settings_of,
 )
-from benchmarks.systems.planbench_xl.settings import CONDITIONS, resolve
 from tests.benchmarks.systems.planbench_xl import slice
 from tests.benchmarks.systems.planbench_xl.test_units import rules_of
 

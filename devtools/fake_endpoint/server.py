@@ -17,8 +17,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from benchmarks.core.digests import derive_seed
-from benchmarks.llm.fake.models import MODELS, Fault, Model, model_named
-from benchmarks.llm.fake.replies import Reader, completion, echoed
+from benchmarks.llm.config import FAKE_OWNER
+from devtools.fake_endpoint.models import MODELS, Fault, Model, model_named
+from devtools.fake_endpoint.replies import Reader, completion, echoed
 
 HOST = "127.0.0.1"
 _STATUS = {"429": 429, "quota": 429, "500": 500, "503": 503, "400": 400, "401": 401, "echo": 400}
@@ -150,7 +151,8 @@ class Handler(BaseHTTPRequestHandler):
             self._send(200, report)
         elif self.path == "/v1/models":
             listed = [
-                {"id": name, "object": "model", "about": m.about} for name, m in MODELS.items()
+                {"id": name, "object": "model", "owned_by": FAKE_OWNER, "about": model.about}
+                for name, model in MODELS.items()
             ]
             self._send(200, {"object": "list", "data": listed})
         else:

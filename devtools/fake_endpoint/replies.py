@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.core.digests import derive_seed, digest
-from benchmarks.llm.fake.construction import asked_in_words, contradicted, repeated, reply_about
-from benchmarks.llm.fake.models import Model
+from devtools.fake_endpoint.construction import asked_in_words, contradicted, repeated, reply_about
+from devtools.fake_endpoint.models import Model
 
 # How prompts about failures show them.
 _FAILURE = re.compile(r"^### (F\d+)\n(.*?)(?=^### F\d+\n|\Z)", re.MULTILINE | re.DOTALL)

@@ -21,7 +21,7 @@ from benchmarks.systems.planbench_xl.dataset import LoadedDataset, load_dataset
 from benchmarks.systems.planbench_xl.environment.actions import parse_tagged
 from benchmarks.systems.planbench_xl.episode import episode
 from benchmarks.systems.planbench_xl.files import open_plain_or_packed, read_json, reason_of
-from benchmarks.systems.planbench_xl.recordings.reference_knobs import (
+from devtools.recordings.reference_knobs import (
     PUBLISHED,
     NamedConditions,
     read_conditions,

@@ -1,0 +1,11 @@
+"""The app of tools for developers, on which no other app rests."""
+
+from django.apps import AppConfig
+
+
+class DevtoolsConfig(AppConfig):
+    """A fake endpoint, and replays of recordings of a reference runtime."""
+
+    name = "devtools"
+    label = "devtools"
+    verbose_name = "Tools for developers"

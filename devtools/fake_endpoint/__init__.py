@@ -1,0 +1,1 @@
+"""A fake OpenAI-compatible endpoint, for tests and for runs without a key."""
