@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CHECKS := check-format check-style check-types check-templates check-migrations check-imports
 
 .DEFAULT_GOAL := help
-.PHONY: help run services services-stop test test-browser looks test-postgres test-unit check $(CHECKS) bench format package lock \
+.PHONY: help run services services-stop test test-browser looks test-postgres test-unit check $(CHECKS) bench format demo package lock \
 	clean chromium
 
 help: ## Show this list
@@ -70,6 +70,9 @@ bench: $(VENV)/.dev ## Measure start, pages and background work
 format: $(VENV)/.dev ## Put the code into its usual form
 	$(PY) -m ruff check --fix-only --quiet .
 	$(PY) -m ruff format .
+
+demo: $(VENV)/.core ## Make the finished demo that ships with the product anew (some ten minutes)
+	@$(PY) requirements/scripts/make_demo.py annotation/demo/demo.zip.zst
 
 package: $(VENV)/.dev ## Build wheels and sources of PlanJury and its client into dist/
 	@requirements/scripts/package.sh $(PY) dist

@@ -15,6 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connections
 
 from config import server
+from config.shipped_demo import load_shipped_demo
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +37,9 @@ class Command(BaseCommand):
         """Run until SIGINT, SIGTERM or SIGHUP."""
         listener = _listen(settings.SERVE_HOST, settings.SERVE_PORT)
         held = None if options["web_only"] else _hold(settings.DATA_DIR / "serve.lock")
+        server.reach_database()
+        if settings.DEMO and load_shipped_demo():
+            self.stdout.write("The demo was loaded.")
         server.prepare(self)
         if server.collect_static_if_needed():
             self.stdout.write("The static files were collected.")
