@@ -1,34 +1,26 @@
-"""People's verdicts on recorded answers beside what the judges made of the same plans."""
+"""Do judges see what people saw in recorded answers? Verdicts of people beside judges' scores."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure
-from analysis.filters.selection import ChosenRun, Selection
+from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import by_id, counted
 from analysis.frames.scores import turn_scores
+from analysis.kit import columns
+from analysis.kit.columns import Column
+from analysis.kit.empty import no_runs
 from analysis.kit.links import Link
-from analysis.pages.declaration import (
-    ColumnOf,
-    DeclaredPage,
-    FigureOf,
-    NothingToShow,
-    TableOf,
-    UrlOf,
-    count_of,
-    estimate_of,
-    text_of,
-)
-from analysis.pages.empty import why_no_runs
-from analysis.reports import system_facts
+from analysis.kit.page import Content, Page
+from analysis.reports import formatting, system_facts
 from analysis.reports.content import exclusions, how_interval
+from analysis.reports.formatting import plural, stated
 from analysis.stats.descriptive.trials import measure_mean
 from analysis.stats.results import Estimate
 from benchmarks.core.plans import normal_words
 from benchmarks.core.ports.labels import plain
-from benchmarks.core.registry import EXTERNAL, find_system
+from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.system import Dimension
 from benchmarks.models import Task, Trajectory, Turn
 
@@ -46,6 +38,106 @@ GROUPS = (("All called correct", "correct"), ("All called wrong", "wrong"))
 MOST_IDS = 200
 UNSCORED = "not every judge scored it"
 UNKNOWN = "the judges did not decide on validity"
+
+
+PURPOSE = "This page holds what people said of recorded answers beside what the judges say of them."
+
+
+class VerdictGroup(NamedTuple):
+    """The final plans that are recorded answers with one verdict, or one kind of verdicts."""
+
+    title: str
+    trajectories: tuple[int, ...]
+    valid: Estimate
+    means: Mapping[str, Estimate]
+
+
+def content(page: Page) -> Content:
+    """Compare validity and scores between answers that people called correct and wrong."""
+    if not page.runs or page.selection.system == EXTERNAL:
+        no_runs(page, PURPOSE)
+        return
+    frame = verdict_frame(page.runs)
+    if frame.empty:
+        page.nothing(
+            "No verdicts here",
+            f"{PURPOSE} No run chosen here ended with an answer that a person judged; datasets "
+            "made from MacGyver problems and their recorded answers have such verdicts.",
+        )
+        return
+    dimensions = system_facts.dimensions_of(page.selection.system)
+    keys = [dimension.key for dimension in dimensions]
+    scores = turn_scores(page.runs, keys, final=True)
+    wide = scores.pivot_table(
+        index="trajectory", columns="dimension", values="score", dropna=False
+    ).reindex(columns=keys)
+    groups = [
+        VerdictGroup(
+            title,
+            tuple(rows["trajectory"]),
+            _mean(rows, "valid", UNKNOWN),
+            {key: _mean(rows, key, UNSCORED) for key in keys},
+        )
+        for title, rows in _groups(
+            frame.join(wide, on="trajectory"), page.system.labels.answer_verdicts
+        )
+    ]
+    valid = {group.title: group.valid for group in groups}
+    correct, wrong = (valid.get(title) for title, _ in GROUPS)
+    plans = plural(
+        len(frame), "final plan is a recorded answer", "final plans are recorded answers"
+    )
+    # Judges have to have decided on plans of both kinds.
+    if correct is None or wrong is None or correct.value is None or wrong.value is None:
+        page.answer(
+            f"{plans}, but whether judges side with people cannot be said: it takes valid and "
+            "invalid plans among those called correct and those called wrong."
+        )
+    else:
+        page.answer(
+            f"{plans}: of those that people called correct the judges find "
+            f"{stated(correct, 'share')} valid, of those called wrong {stated(wrong, 'share')}."
+        )
+    page.figure(
+        "valid",
+        "Recorded answers that the judges find valid, by people’s verdict",
+        lambda: _draw(page, groups),
+        subtitle="With 95 % intervals by task, and the number of final plans. Marks link to the "
+        "trajectories.",
+        table="verdicts",
+    )
+    page.table(
+        "verdicts",
+        "People's verdicts and judges' scores",
+        groups,
+        [
+            columns.text("People said", lambda group: group.title),
+            columns.count("Final plans", lambda group: len(group.trajectories)),
+            columns.estimate(
+                "Valid, say the judges", lambda group: group.valid, "share", show_n=True
+            ),
+            *map(_dimension_column, dimensions),
+        ],
+        link=_link,
+        note="Final plans by the verdict on the recorded answer they are; 95 % intervals.",
+    )
+    yield
+    without = int((frame["verdict"] == "").sum())
+    estimates = [one for group in groups for one in (group.valid, *group.means.values())]
+    left_out = exclusions(estimates)
+    none = f"; {without:,} of these answers have none" if without else ""
+    page.how(
+        "A final plan counts under the verdict that a person gave to the recorded answer with the "
+        f"same steps{none}.",
+        "Valid: the constraint judges found no hidden constraint violated. That is another "
+        "question than whether the plan solves the problem, so the two need not agree.",
+        f"Means with 95 % intervals by task: {how_interval(estimates) or 'none'}.",
+        f"Left out: {formatting.counted(left_out)}." if left_out else "Nothing is left out.",
+    )
+    page.methods(
+        "Judges' verdicts and mean scores are compared between recorded answers by the verdict "
+        "that a person had given to the answer."
+    )
 
 
 def verdict_frame(runs: Sequence[ChosenRun]) -> "DataFrame":
@@ -80,130 +172,26 @@ def _verdicts(payload: Mapping[str, Any]) -> dict[str, str]:
     """Return the verdict on each answer of a task's pool, by its words; empty where nobody gave
     any.
     """
-    found: dict[str, set[str]] = {}
+    by_words: dict[str, set[str]] = {}
     for row in payload.get("plans", ()):
         given = row.get("verdicts") or [row.get("verdict", "")]
         words = normal_words("\n".join(row["steps"]))
-        found.setdefault(words, set()).update(verdict for verdict in given if verdict)
-    if not any(found.values()):
+        by_words.setdefault(words, set()).update(verdict for verdict in given if verdict)
+    if not any(by_words.values()):
         return {}
     return {
         words: SEVERAL if len(given) > 1 else next(iter(given), "")
-        for words, given in found.items()
+        for words, given in by_words.items()
     }
-
-
-@dataclass(frozen=True)
-class VerdictData:
-    """Recorded answers with a person's verdict, validity and the judges' scores."""
-
-    frame: "DataFrame"
-    dimensions: tuple[Dimension, ...]
-    labels: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class VerdictGroup:
-    """The final plans that are recorded answers with one verdict, or one kind of verdicts."""
-
-    title: str
-    trajectories: tuple[int, ...]
-    valid: Estimate
-    means: Mapping[str, Estimate]
-
-    def link(self, dimension: str = "") -> Link:
-        """Return the link to the group's trajectories; without their ids if there are too many."""
-        ids = ",".join(map(str, self.trajectories))
-        more = {"ids": ids} if len(self.trajectories) <= MOST_IDS else {}
-        return Link(dimension=dimension, more=more)
-
-
-@dataclass(frozen=True)
-class VerdictResult:
-    """The judges' scores of the answers, by people's verdict."""
-
-    data: VerdictData
-    groups: tuple[VerdictGroup, ...]
-
-    @property
-    def plans(self) -> int:
-        """The number of final plans that are recorded answers."""
-        return len(self.data.frame)
-
-    @property
-    def without(self) -> int:
-        """The number of these answers that nobody judged."""
-        return int((self.data.frame["verdict"] == "").sum())
-
-    @property
-    def called_correct(self) -> Estimate | None:
-        return self._valid(0)
-
-    @property
-    def called_wrong(self) -> Estimate | None:
-        return self._valid(1)
-
-    @property
-    def comparable(self) -> bool:
-        """Return whether judges decided on plans of both kinds."""
-        both = (self.called_correct, self.called_wrong)
-        return all(one is not None and one.value is not None for one in both)
-
-    @property
-    def intervals(self) -> str:
-        return how_interval(self._every)
-
-    @property
-    def left_out(self) -> Mapping[str, int]:
-        return exclusions(self._every)
-
-    @property
-    def _every(self) -> list[Estimate]:
-        return [one for group in self.groups for one in (group.valid, *group.means.values())]
-
-    def _valid(self, kind: int) -> Estimate | None:
-        title = GROUPS[kind][0]
-        return next((group.valid for group in self.groups if group.title == title), None)
-
-
-def load(selection: Selection) -> VerdictData | NothingToShow:
-    """Load the recorded answers that people judged, with the judges' scores."""
-    if not selection.runs or selection.system == EXTERNAL:
-        return why_no_runs(selection)
-    frame = verdict_frame(selection.runs)
-    if frame.empty:
-        return NothingToShow("no verdicts")
-    dimensions = system_facts.dimensions_of(selection.system)
-    keys = [dimension.key for dimension in dimensions]
-    scores = turn_scores(selection.runs, keys, final=True)
-    wide = scores.pivot_table(
-        index="trajectory", columns="dimension", values="score", dropna=False
-    ).reindex(columns=keys)
-    labels = find_system(selection.system).labels.answer_verdicts
-    return VerdictData(frame.join(wide, on="trajectory"), dimensions, labels)
-
-
-def compute(data: VerdictData) -> VerdictResult:
-    """Average validity and scores by verdict."""
-    groups = [
-        VerdictGroup(
-            title,
-            tuple(rows["trajectory"]),
-            _mean(rows, "valid", UNKNOWN),
-            {one.key: _mean(rows, one.key, UNSCORED) for one in data.dimensions},
-        )
-        for title, rows in _groups(data.frame, data.labels)
-    ]
-    return VerdictResult(data, tuple(groups))
 
 
 def _groups(frame: "DataFrame", labels: Mapping[str, str]) -> list[tuple[str, "DataFrame"]]:
     """Return the rows by verdict, best first, and before them all correct and all wrong ones."""
     titles = {**{code: words.capitalize() for code, words in labels.items()}, **TITLES}
-    found = set(frame["verdict"])
-    ordered = [verdict for verdict in labels if verdict in found]
-    ordered += sorted(verdict for verdict in found if verdict and verdict not in labels)
-    ordered += [""] if "" in found else []
+    given = set(frame["verdict"])
+    ordered = [verdict for verdict in labels if verdict in given]
+    ordered += sorted(verdict for verdict in given if verdict and verdict not in labels)
+    ordered += [""] if "" in given else []
     groups = []
     for title, prefix in GROUPS:
         rows = frame[frame["verdict"].str.startswith(prefix)]
@@ -231,35 +219,32 @@ def _mean(rows: "DataFrame", column: str, reason: str) -> Estimate:
     )
 
 
-def verdict_columns(result: VerdictResult) -> Sequence[ColumnOf[VerdictGroup]]:
-    """Give validity and every dimension a column."""
-    return (
-        text_of("People said", lambda group: group.title),
-        count_of("Final plans", lambda group: len(group.trajectories)),
-        estimate_of("Valid, say the judges", lambda group: group.valid, "share", show_n=True),
-        *(_dimension_column(dimension) for dimension in result.data.dimensions),
-    )
+def _link(group: VerdictGroup, dimension: str = "") -> Link:
+    """Return the link to the group's trajectories; without their ids if there are too many."""
+    ids = ",".join(map(str, group.trajectories))
+    more = {"ids": ids} if len(group.trajectories) <= MOST_IDS else {}
+    return Link(dimension=dimension, more=more)
 
 
-def _dimension_column(dimension: Dimension) -> ColumnOf[VerdictGroup]:
-    return estimate_of(
+def _dimension_column(dimension: Dimension) -> Column[VerdictGroup]:
+    return columns.estimate(
         dimension.title,
         lambda group: group.means[dimension.key],
         "points",
         help=dimension.definition,
         show_n=True,
-        link=lambda group: group.link(dimension.key),
+        link=lambda group: _link(group, dimension.key),
     )
 
 
-def draw(result: VerdictResult, url: UrlOf) -> Figure:
+def _draw(page: Page, every: Sequence[VerdictGroup]) -> Figure:
     """Draw the share of plans that the judges find valid, by verdict; both kinds come first."""
     kinds = {title for title, _ in GROUPS}
 
     def rows(name: str, *, is_kind: bool, look: tuple[str, str]) -> ForestRows:
-        groups = [group for group in result.groups if (group.title in kinds) == is_kind]
-        marks = [(f"{one.title} ({len(one.trajectories):,})", one.valid) for one in groups]
-        return ForestRows(name, marks, [url(one.link()) for one in groups], look)
+        groups = [group for group in every if (group.title in kinds) == is_kind]
+        marks = [(f"{group.title} ({len(group.trajectories):,})", group.valid) for group in groups]
+        return ForestRows(name, marks, [page.links.url(_link(group)) for group in groups], look)
 
     return forest(
         [
@@ -269,22 +254,3 @@ def draw(result: VerdictResult, url: UrlOf) -> Figure:
         title="share that the judges find valid",
         unit="share",
     )
-
-
-CONTENT = DeclaredPage(
-    load=load,
-    compute=compute,
-    figure=FigureOf(
-        "valid",
-        "Recorded answers that the judges find valid, by people’s verdict",
-        draw,
-        table="verdicts",
-    ),
-    table=TableOf(
-        "verdicts",
-        "People's verdicts and judges' scores",
-        rows=lambda result: result.groups,
-        columns=verdict_columns,
-        link=lambda group: group.link(),
-    ),
-)
