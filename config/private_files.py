@@ -43,7 +43,7 @@ def create_private(path: Path) -> None:
 def _restrict(path: Path, most: int = FOLDER_MODE) -> None:
     """Take rights beyond ``most`` from others; the target of a link may be anybody's."""
     with suppress(OSError):
-        found = path.lstat()
-        mode = stat.S_IMODE(found.st_mode)
-        if mode & ~most and (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)):
+        status = path.lstat()
+        mode = stat.S_IMODE(status.st_mode)
+        if mode & ~most and (stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)):
             path.chmod(mode & most)

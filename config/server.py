@@ -30,15 +30,17 @@ class Unreachable(CommandError):
 
 def reach_database() -> None:
     """Connect once, so that a wrong address is told at the start and in a line."""
-    found = connection.settings_dict
+    settings_dict = connection.settings_dict
     try:
         connection.ensure_connection()
     except OperationalError as error:
         if connection.vendor == "sqlite":
-            raise Unreachable(f"Cannot open the database {found['NAME']}: {error}") from None
-        place = f"{found['HOST'] or 'a local socket'}:{found['PORT'] or 5432}"
+            raise Unreachable(
+                f"Cannot open the database {settings_dict['NAME']}: {error}"
+            ) from None
+        place = f"{settings_dict['HOST'] or 'a local socket'}:{settings_dict['PORT'] or 5432}"
         raise Unreachable(
-            f"Cannot reach PostgreSQL at {place}, database {found['NAME']} "
+            f"Cannot reach PostgreSQL at {place}, database {settings_dict['NAME']} "
             f"(DATABASE_URL): {_first_line(error)}"
         ) from None
 

@@ -55,9 +55,9 @@ def account_of(sociallogin: SocialLogin) -> User | None:
     # Some servers say "false" in words, which would count as true.
     verified = [each.email for each in sociallogin.email_addresses if each.verified is True]
     for address in verified:
-        found = list(User.objects.filter(email__iexact=address, is_active=True)[:2])
-        if len(found) == 1 and not (found[0].is_staff or found[0].is_superuser):
-            return found[0]
+        accounts = list(User.objects.filter(email__iexact=address, is_active=True)[:2])
+        if len(accounts) == 1 and not (accounts[0].is_staff or accounts[0].is_superuser):
+            return accounts[0]
     return None
 
 

@@ -83,12 +83,12 @@ def planned_migrations() -> list[PlannedMigration]:
     graph = executor.loader.graph
     plan = executor.migration_plan(graph.leaf_nodes())
     state = graph.make_state([n for n in executor.loader.applied_migrations if n in graph.nodes])
-    found = []
+    planned = []
     for migration, _ in plan:
         obstacles = tuple(_obstacles(migration, migration.operations, state))
-        found.append(PlannedMigration(str(migration), obstacles))
+        planned.append(PlannedMigration(str(migration), obstacles))
         state = migration.mutate_state(state)
-    return found
+    return planned
 
 
 def _obstacles(

@@ -272,7 +272,7 @@ def _annotator(
         row = replace(row, signs=())
     context = {
         **study_context(access, "people"),
-        "found": annotator,
+        "annotator": annotator,
         "row": row,
         "assignments": assignments,
         "submissions": [] if access.blind else submissions_of(access.study, annotator),

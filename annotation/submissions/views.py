@@ -32,7 +32,7 @@ def submission(request: HttpRequest, pk: int, number: int, position: int) -> Htt
         return redirect("annotation:submission", pk=pk, number=number, position=position)
     context = {
         **study_context(access, "people"),
-        "found": annotator,
+        "annotator": annotator,
         "item": assignment,
         "answers": submitted_answers(assignment),
         "events": submission_events(assignment),

@@ -72,18 +72,18 @@ def write_backup(path: Path, *, force: bool = False, as_sqlite: bool = False) ->
 def delete_older(folder: Path, age: timedelta) -> list[Path]:
     """Delete the backups in a folder that were named by a time longer ago; return them."""
     limit = f"planjury-{datetime.now(UTC) - age:%Y%m%d-%H%M%S}.zip"
-    found = [path for path in folder.glob("planjury-????????-??????.zip") if path.name < limit]
-    for path in found:
+    old = [path for path in folder.glob("planjury-????????-??????.zip") if path.name < limit]
+    for path in old:
         path.unlink()
-    return found
+    return old
 
 
 def applied_migrations(connection: BaseDatabaseWrapper) -> dict[str, list[str]]:
     """Return the migrations that a database has, by app."""
-    found: dict[str, list[str]] = {}
+    applied: dict[str, list[str]] = {}
     for app, name in sorted(MigrationRecorder(connection).applied_migrations()):
-        found.setdefault(app, []).append(name)
-    return found
+        applied.setdefault(app, []).append(name)
+    return applied
 
 
 def _copy_to_sqlite(connection: BaseDatabaseWrapper, target: Path) -> None:

@@ -38,10 +38,10 @@ class CheckedBackup:
 def newest_backup(folder: Path) -> Path:
     """Return the newest backup that ``manage.py backup FOLDER`` made."""
     # Their names are their times.
-    found = sorted(folder.glob("planjury-*.zip"))
-    if not found:
+    backups = sorted(folder.glob("planjury-*.zip"))
+    if not backups:
         raise BackupError(f"There is no backup in {folder}.")
-    return found[-1]
+    return backups[-1]
 
 
 def check_backup(path: Path, *, part: float = 1.0, seed: int = 0) -> CheckedBackup:

@@ -52,16 +52,16 @@ class DetachedRuns:
 
 def detached_models() -> dict[Model, str]:
     """Return the models whose rows go with trajectories, each with its path to the trajectory."""
-    found: dict[Model, str] = {Trajectory: "pk"}
+    paths: dict[Model, str] = {Trajectory: "pk"}
     queue: list[Model] = [Trajectory]
     for model in queue:
         for relation in model._meta.related_objects:
             child = relation.related_model
-            if relation.on_delete is models.CASCADE and child not in found:
-                above = "" if model is Trajectory else f"__{found[model]}"
-                found[child] = f"{relation.field.name}{above}"
+            if relation.on_delete is models.CASCADE and child not in paths:
+                above = "" if model is Trajectory else f"__{paths[model]}"
+                paths[child] = f"{relation.field.name}{above}"
                 queue.append(child)
-    return found
+    return paths
 
 
 # --- Out ------------------------------------------------------------------------------------------
@@ -228,25 +228,25 @@ def _counted(path: Path) -> dict[str, int]:
 
 def attach(path: Path) -> DetachedRuns:
     """Put the rows of a file back under their ids, all or none, and show the runs again."""
-    found = read_detached(path)
+    detached = read_detached(path)
     with transaction.atomic():
-        runs = Run.objects.select_for_update().filter(pk__in=found.runs).order_by("pk")
+        runs = Run.objects.select_for_update().filter(pk__in=detached.runs).order_by("pk")
         for run in (known := list(runs)):
-            if not run.archive or run.archive["sha256"] != found.sha256:
+            if not run.archive or run.archive["sha256"] != detached.sha256:
                 raise BackupError(f"Run {run.pk} was not detached into {path} from this database.")
-        if len(known) != len(found.runs) or not known:
+        if len(known) != len(detached.runs) or not known:
             raise BackupError("A run of the file is not in this database.")
-        if Trajectory.objects.filter(run__in=found.runs).exists():
+        if Trajectory.objects.filter(run__in=detached.runs).exists():
             raise BackupError(
                 f"Run {known[0].pk} was not detached to its end; call detach_runs again first."
             )
         for table, columns, rows in _sections(path):
             _insert(table, columns, rows)
         # What was kept of the runs is computed again.
-        Run.objects.filter(pk__in=found.runs).update(
+        Run.objects.filter(pk__in=detached.runs).update(
             removed_at=None, archive=None, data_version=F("data_version") + 1
         )
-    return found
+    return detached
 
 
 def _sections(path: Path) -> Iterator[tuple[str, Sequence[str], Iterator[Any]]]:

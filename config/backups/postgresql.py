@@ -54,11 +54,11 @@ def find_tool(name: str, *, least: int) -> str:
             "later), for example postgresql-client of Debian."
         )
     output = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
-    found = re.search(r"(\d+)(?:\.\d+)*", output)
-    if found is None or int(found[1]) < least:
+    version = re.search(r"(\d+)(?:\.\d+)*", output)
+    if version is None or int(version[1]) < least:
         raise BackupError(
-            f"{name} has version {found[1] if found else 'unknown'}, and PostgreSQL {least} needs "
-            f"{least} or later: install the newer client, and put it first in PATH."
+            f"{name} has version {version[1] if version else 'unknown'}, and PostgreSQL {least} "
+            f"needs {least} or later: install the newer client, and put it first in PATH."
         )
     return path
 
@@ -256,13 +256,13 @@ def _reported_error(tool: str, output: str) -> str:
 
 def last_ids(connection: BaseDatabaseWrapper) -> dict[str, int]:
     """Return the last id that each table gave out."""
-    found = {}
+    last_by_table = {}
     with connection.cursor() as cursor:
         for table, sequence in _sequences(connection, cursor):
             cursor.execute(f"SELECT last_value FROM {sequence} WHERE is_called")
             if row := cursor.fetchone():
-                found[table] = row[0]
-    return found
+                last_by_table[table] = row[0]
+    return last_by_table
 
 
 def set_last_ids(connection: BaseDatabaseWrapper, last_ids: dict[str, int]) -> None:
@@ -280,11 +280,11 @@ def set_last_ids(connection: BaseDatabaseWrapper, last_ids: dict[str, int]) -> N
 
 def _sequences(connection: BaseDatabaseWrapper, cursor: Any) -> list[tuple[str, str]]:
     """Return tables with the quoted names of the sequences that number their rows."""
-    found = []
+    sequences = []
     for table in product_tables(connection):
         for sequence in connection.introspection.get_sequences(cursor, table):
             cursor.execute(
                 "SELECT pg_get_serial_sequence(%s, %s)", [f'"{table}"', sequence["column"]]
             )
-            found.append((table, cursor.fetchone()[0]))
-    return found
+            sequences.append((table, cursor.fetchone()[0]))
+    return sequences

@@ -116,7 +116,7 @@ def _has_database(connection: BaseDatabaseWrapper) -> bool:
 def count_data(connection: BaseDatabaseWrapper) -> dict[str, int]:
     """Count what people would miss, by a name that they know; most first."""
     tables = set(connection.introspection.table_names())
-    found = []
+    counted = []
     with connection.cursor() as cursor:
         for model in all_models():
             name, column = model._meta.db_table, BY_PEOPLE.get(model._meta.label)
@@ -127,14 +127,14 @@ def count_data(connection: BaseDatabaseWrapper) -> dict[str, int]:
             cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(name)} {where}")
             (count,) = cursor.fetchone()
             words = str(model._meta.verbose_name_plural).replace("trajectorys", "trajectories")
-            found.append((str(model._meta.verbose_name) if count == 1 else words, count))
-    return {name: count for name, count in sorted(found, key=lambda each: -each[1]) if count}
+            counted.append((str(model._meta.verbose_name) if count == 1 else words, count))
+    return {name: count for name, count in sorted(counted, key=lambda each: -each[1]) if count}
 
 
 def _would_be_lost(counts: Mapping[str, int]) -> str:
-    found = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    lost = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     return (
-        f"The database holds data that would be lost: {found}. "
+        f"The database holds data that would be lost: {lost}. "
         "With --replace they are backed up and then replaced."
     )
 

@@ -24,8 +24,8 @@ LARGE_ROWS_AT_ONCE = 4
 
 def all_models() -> list[Model]:
     """Return the models that have a table, those of many-to-many relations among them."""
-    found = apps.get_models(include_auto_created=True)
-    return [model for model in found if model._meta.managed and not model._meta.proxy]
+    models = apps.get_models(include_auto_created=True)
+    return [model for model in models if model._meta.managed and not model._meta.proxy]
 
 
 def copy_rows(source: BaseDatabaseWrapper, target: BaseDatabaseWrapper) -> None:
@@ -33,20 +33,20 @@ def copy_rows(source: BaseDatabaseWrapper, target: BaseDatabaseWrapper) -> None:
 
     Foreign keys are checked when the target's transaction ends.
     """
-    found = all_models()
+    models = all_models()
     with transaction.atomic(using=target.alias):
-        _empty(target, found)
+        _empty(target, models)
         with transaction.atomic(using=source.alias):
             if source.vendor == "postgresql":
                 with source.cursor() as cursor:
                     cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            for model in found:
+            for model in models:
                 _copy_model(model, source, target)
             _copy_last_ids(source, target)
 
 
-def _empty(target: BaseDatabaseWrapper, found: Sequence[Model]) -> None:
-    tables = [target.ops.quote_name(model._meta.db_table) for model in found]
+def _empty(target: BaseDatabaseWrapper, models: Sequence[Model]) -> None:
+    tables = [target.ops.quote_name(model._meta.db_table) for model in models]
     with target.cursor() as cursor:
         if target.vendor == "postgresql":
             postgresql.lock_tables(cursor, ", ".join(tables))

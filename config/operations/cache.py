@@ -29,13 +29,13 @@ class RedisOrMemoryCache(RedisCache):
     def _do(self, name: str, in_redis: Callable[[], Any], *args: Any, **kwargs: Any) -> Any:
         if time.monotonic() >= self._away_until:
             try:
-                found = in_redis()
+                value = in_redis()
             except RedisError as error:
                 self._away_until = time.monotonic() + RETRY_SECONDS
                 note_outage(CACHE, f"Redis does not answer ({error}); the cache is in memory")
             else:
                 note_recovery(CACHE)
-                return found
+                return value
         return getattr(self._memory, name)(*args, **kwargs)
 
 

@@ -41,17 +41,17 @@ def live(request: HttpRequest) -> HttpResponse:
 
 def ready(request: HttpRequest) -> HttpResponse:
     """Answer whether requests should be sent here: 200, or 503."""
-    found = readiness()
+    current = readiness()
     response: HttpResponse
     if _may_know_reasons(request):
-        checks = {probe.name: {"ok": probe.ok, "detail": probe.detail} for probe in found.probes}
+        checks = {probe.name: {"ok": probe.ok, "detail": probe.detail} for probe in current.probes}
         response = JsonResponse(
-            {"status": found.status, "version": settings.VERSION, "checks": checks}
+            {"status": current.status, "version": settings.VERSION, "checks": checks}
         )
     else:
         # Whether background work waits is nobody else's business.
-        response = HttpResponse("ready\n" if found.ready else "not ready\n", "text/plain")
-    if not found.ready:
+        response = HttpResponse("ready\n" if current.ready else "not ready\n", "text/plain")
+    if not current.ready:
         response.status_code = 503
         response["Retry-After"] = str(RETRY_SECONDS)
     return response

@@ -70,14 +70,14 @@ class _Installation(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Yield what can be read; without a database that is the readiness alone."""
-        found = readiness()
+        current = readiness()
         probes = GaugeMetricFamily(
             "planjury_ready", "Whether a part of the server works, 1 or 0.", labels=["part"]
         )
-        for probe in found.probes:
+        for probe in current.probes:
             probes.add_metric([probe.name], float(probe.ok))
         yield probes
-        if found.probes[0].ok:
+        if current.probes[0].ok:
             try:
                 yield from _stored()
             except DatabaseError:

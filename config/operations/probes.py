@@ -64,8 +64,8 @@ def readiness() -> Readiness:
                 if database.ok
                 else Probe("migrations", False, "not known without the database")
             )
-            found = database, migrations, _probe("disk", _disk), _broker()
-            _kept = time.monotonic(), Readiness(found)
+            probes = database, migrations, _probe("disk", _disk), _broker()
+            _kept = time.monotonic(), Readiness(probes)
         return _kept[1]
 
 

@@ -70,8 +70,8 @@ def _page(request: HttpRequest, form: TestMailForm, status: int = 200) -> HttpRe
 
 def _counts(model: Any, *statuses: Any) -> list[tuple[str, int]]:
     rows = model.objects.filter(status__in=statuses).order_by().values_list("status")
-    found = dict(rows.annotate(n=Count("pk")))
-    return [(status.label, found.get(status.value, 0)) for status in statuses]
+    counts = dict(rows.annotate(n=Count("pk")))
+    return [(status.label, counts.get(status.value, 0)) for status in statuses]
 
 
 @signed_in

@@ -64,13 +64,13 @@ def optional_integer(name: str, *, least: int = 0, most: int | None = None) -> i
 
 def networks(name: str, *, default: Collection[str]) -> list[IPv4Network | IPv6Network]:
     """Read a list of IP addresses and networks such as ``10.0.0.0/8``."""
-    found = []
+    addresses = []
     for word in words(name, default=default):
         try:
-            found.append(ip_network(word))
+            addresses.append(ip_network(word))
         except ValueError:
             raise BadVariable(name, f"holds {word}, which is no IP address or network") from None
-    return found
+    return addresses
 
 
 def choice(name: str, *, default: str, among: Collection[str]) -> str:
@@ -86,12 +86,12 @@ def words(name: str, *, default: Collection[str] = ()) -> list[str]:
     value = text(name, default="")
     if not value:
         return list(default)
-    found = [word.strip() for word in value.split(",")]
-    if not all(found):
+    given = [word.strip() for word in value.split(",")]
+    if not all(given):
         raise BadVariable(name, "must be a list separated by commas, without empty entries")
-    if any(" " in word for word in found):
+    if any(" " in word for word in given):
         raise BadVariable(name, "must be separated by commas, not by spaces")
-    return found
+    return given
 
 
 def program(name: str) -> str:

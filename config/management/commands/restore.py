@@ -62,10 +62,10 @@ class Command(BaseCommand):
 
     def _settle_demo_accounts(self, choice: str | None) -> None:
         """Let no known password travel to a server for others unasked."""
-        found = open_demo_accounts()
-        if not found or (settings.DEMO and choice is None):
+        accounts = open_demo_accounts()
+        if not accounts or (settings.DEMO and choice is None):
             return
-        names = ", ".join(user.username for user in found)
+        names = ", ".join(user.username for user in accounts)
         if choice is None and sys.stdin.isatty():
             question = f"Close the demo's accounts, whose passwords are known ({names})? [Y/n] "
             choice = "keep" if input(question).strip().lower().startswith("n") else "close"
