@@ -1,43 +1,34 @@
-"""The asking page compares ways of asking a person: the paper's tables and Figures 3 to 5."""
+"""Which way of asking meets more of what people want? The paper's tables and Figures 3 to 5."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from analysis.figures.asking import BandPoint, ExampleMark, banded_lines, example_steps
-from analysis.figures.layout.theme import Figure
-from analysis.filters.selection import ChosenRun, Selection
+from analysis.figures.layout.theme import Figure, Style
+from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import by_id, counted
+from analysis.kit import columns
+from analysis.kit.columns import Column
+from analysis.kit.empty import no_runs
 from analysis.kit.links import Link
-from analysis.pages.declaration import (
-    ColumnOf,
-    DeclaredPage,
-    FigureOf,
-    NothingToShow,
-    PagePart,
-    TableOf,
-    UrlOf,
-    text_of,
-)
-from analysis.pages.empty import why_no_runs
+from analysis.kit.page import Content, Page
 from analysis.reports import addresses, figure_specs, run_marks
-from analysis.reports.content import Cell, Column, text_cell
+from analysis.reports import content as parts
+from analysis.reports.content import Cell, text_cell
 from benchmarks.core.means import standard_error
-from benchmarks.core.ports.comparisons import Asking, PaperTable
+from benchmarks.core.ports.comparisons import Asking
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.ports.published import Published
-from benchmarks.core.registry import find_system
 from benchmarks.models import Trajectory
 
+PURPOSE = "This page compares ways of asking a person about preferences."
+# More rows make a page that nobody reads; the CSV has all.
+MOST_POINTS = 101
 SATISFIED = "satisfied"
 NO_VALUE = "no trajectory has it"
-
-
-def _trajectory(pk: int, turn: int = 0) -> Link:
-    """Return the link to a trajectory, or to a turn of it."""
-    here = addresses.address("analysis:trajectory", trajectory_id=pk)
-    return Link(url=f"{here}#turn-{turn}" if turn else here)
+Row = TypeVar("Row")
+_PARTS = ("asked", "applicable", "progress", "preferences", "task")
 
 
 class Played(NamedTuple):
@@ -49,21 +40,13 @@ class Played(NamedTuple):
     payload: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class AskingRow:
+class AskingRow(NamedTuple):
     """What one run plays, with its trajectories; ``name`` is no other row's."""
 
     key: str
     name: str
     run: ChosenRun
     played: Sequence[Played]
-
-    @property
-    def link(self) -> Link:
-        return Link(runs=(self.run.pk,))
-
-    def values(self, metric: str) -> list[float]:
-        return [v for one in self.played if (v := one.metrics.get(metric)) is not None]
 
 
 class TableRow(NamedTuple):
@@ -74,8 +57,15 @@ class TableRow(NamedTuple):
     published: Mapping[str, Published]
 
 
-@dataclass(frozen=True)
-class ExampleRow:
+class NumberRow(NamedTuple):
+    """The questions of a row's trajectories with so many applicable preferences."""
+
+    row: AskingRow
+    applicable: int
+    questions: list[float]
+
+
+class ExampleRow(NamedTuple):
     """A question in an example, with its answer and what became of the preferences it told."""
 
     method: str
@@ -85,74 +75,157 @@ class ExampleRow:
     told: str
     trajectory: int
 
-    @property
-    def link(self) -> Link:
-        return _trajectory(self.trajectory, self.step)
 
-
-@dataclass(frozen=True)
-class AskingResult:
-    """Runs by what they play, in the order of the system, and the published figures."""
-
-    asking: Asking
-    measures: Mapping[str, Measure]
-    rows: tuple[AskingRow, ...]
-    published: Mapping[str, Mapping[str, Published]]
-    example: Mapping[str, Played]
-    asked: tuple[ExampleRow, ...]
-
-    @property
-    def sentence(self) -> str:
-        """The result and the questions of each row, in order of the result."""
-        scored = [row for row in self.rows if row.values(self.asking.result)]
-        scored.sort(key=lambda row: -fmean(row.values(self.asking.result)))
-        parts = [
-            f"{row.name} {fmean(row.values(self.asking.result)):.1f} % "
-            f"({fmean([one.payload['asked'] for one in row.played]):.1f} questions)"
-            for row in scored
-        ]
-        return ", ".join(parts)
-
-    def table_rows(self, table: PaperTable) -> list[TableRow]:
-        """Return the rows of a table: those of runs, then the published ones."""
-        own = [TableRow(row.name, row, {}) for key in table.rows for row in self.rows
-               if row.key == key]  # fmt: skip
-        if not own:
-            return []
-        titles = self.asking.titles
-        return own + [
-            TableRow(titles[key].title, None, self.published[key])
-            for key in table.rows
-            if key in self.published
-        ]
-
-
-def load(selection: Selection) -> AskingResult | NothingToShow:
-    """Load the trajectories of all runs, and the questions of one example."""
-    system = find_system(selection.system) if selection.system else None
-    asking = system.comparisons.asking if system is not None else None
-    if system is None or asking is None or not selection.runs:
-        return why_no_runs(selection)
-    played = _played(selection.runs)
-    order = list(asking.titles)
-    runs = [(asking.key_of(run.settings), run) for run in selection.runs if played.get(run.pk)]
+def content(page: Page) -> Content:
+    """Compare runs by what they play, in the order of the system."""
+    asking = page.system.comparisons.asking
+    played = _played(page.runs) if asking is not None else {}
+    if asking is None or not played:
+        no_runs(page, PURPOSE)
+        return
+    order, measures = list(asking.titles), page.system.labels.measures
+    runs = [(asking.key_of(run.settings), run) for run in page.runs if played.get(run.pk)]
     runs.sort(key=lambda pair: order.index(pair[0]))
-    if not runs:
-        return why_no_runs(selection)
-    names = _names(asking, runs)
-    rows = tuple(
+    rows = [
         AskingRow(key, name, run, played[run.pk])
-        for (key, run), name in zip(runs, names, strict=True)
+        for (key, run), name in zip(runs, _names(asking, runs), strict=True)
+    ]
+    hidden = page.selection.filters.published == "hide"
+    published = {} if hidden else _published(asking, page.system.published)
+    styles = figure_specs.styles([row.name for row in rows])
+    urls = {row.name: page.url(runs=(row.run.pk,)) for row in rows}
+
+    result = asking.result
+    scored = [row for row in rows if _values(row, result)]
+    scored.sort(key=lambda row: -fmean(_values(row, result)))
+    reached = [
+        f"{row.name} {fmean(_values(row, result)):.1f} % "
+        f"({fmean([one.payload['asked'] for one in row.played]):.1f} questions)"
+        for row in scored
+    ]
+    page.answer(f"{', '.join(reached)}.")
+    courses = [(row, asking.curves([one.payload for one in row.played])) for row in rows]
+
+    def draw_courses() -> Figure | None:
+        bands = {
+            row.name: [
+                (x, mean, low, high)
+                for x, (mean, low, high) in enumerate(points)
+                if mean is not None
+            ]
+            for row, points in courses
+            if points
+        }
+        title = measures[result].title
+        return banded_lines(bands, "course of the trajectory (%)", title, styles=styles, urls=urls)
+
+    page.figure(
+        "curves",
+        "Course of trajectories (as Figure 4)",
+        draw_courses,
+        subtitle="Preferences that are satisfied at the end and were by then, in percent of those "
+        "that apply; bands are ± 1 standard error. A violated preference never counts early.",
     )
-    example = _example(asking, rows)
-    return AskingResult(
-        asking,
-        system.labels.measures,
-        rows,
-        _published(asking, system.published) if selection.filters.published != "hide" else {},
-        example,
-        _questions(example),
+    first, *others = asking.tables
+    of_paper = _paper_columns(asking, measures)
+    page.table(
+        "table-1",
+        f"{first.title} (as {first.name})",
+        _table_rows(asking, first.rows, rows, published),
+        of_paper,
+        link=lambda _: None,
+        note="Means ± standard error over trajectories; seen and unseen personas by the fold left "
+        "out. A ranking by satisfaction alone rewards adding everything: read it beside unasked "
+        "food.",
     )
+    page.onward("Which differences between methods are clear?", page.other("effects"))
+    yield
+
+    for table in others:
+        page.table(
+            table.name.lower().replace(" ", "-"),
+            f"{table.title} (as {table.name} of the paper)",
+            _table_rows(asking, table.rows, rows, published),
+            of_paper,
+            link=lambda _: None,
+            note=NOTES.get(table.name, ""),
+        )
+    numbers = _numbers(rows)
+
+    def draw_numbers() -> Figure | None:
+        curves: dict[str, list[BandPoint]] = {row.name: [] for row in rows}
+        for row, applicable, questions in numbers:
+            mean, error = fmean(questions), standard_error(questions)
+            ends = (None, None) if error is None else (mean - error, mean + error)
+            curves[row.name].append((float(applicable), mean, *ends))
+        return banded_lines(
+            curves, "applicable preferences", "questions", marks=True, styles=styles, urls=urls
+        )
+
+    page.figure(
+        "questions",
+        "Questions by applicable preferences (as Figure 3)",
+        draw_numbers,
+        subtitle="Mean questions of trajectories with so many applicable preferences, of all "
+        "methods; lines at points are ± 1 standard error, points without one rest on one "
+        "trajectory or on equal numbers.",
+    )
+    page.table(
+        "questions",
+        "Questions by applicable preferences",
+        numbers,
+        [
+            columns.text("Method", lambda row: row.row.name),
+            _whole("Applicable", lambda row: row.applicable),
+            Column(
+                parts.Column("Questions", ("questions", "questions_se", "n")),
+                lambda row: _mean_cell(row.questions),
+            ),
+        ],
+        link=lambda row: Link(runs=(row.row.run.pk,)),
+        folded=True,
+    )
+    page.table(
+        "curves",
+        "Course of trajectories",
+        [(row, x, point) for row, points in courses for x, point in enumerate(points)],
+        [
+            columns.text("Method", lambda point: point[0].name),
+            _whole("Course %", lambda point: point[1], "course"),
+            Column(
+                parts.Column(
+                    "Result", ("mean", "low", "high"), help="Mean, and ± 1 standard error"
+                ),
+                lambda point: _course_cell(point[2]),
+            ),
+        ],
+        link=lambda point: Link(runs=(point[0].run.pk,)),
+        folded=True,
+        most=MOST_POINTS,
+    )
+    _add_example(page, asking, rows, styles)
+    page.how(
+        "Values are means over trajectories that ended, with standard error s/√n. Seen and unseen "
+        "personas are told apart by the setting “fold left out” of each run. Trajectories in which "
+        "a role was handed over are left out.",
+        "The course is f(t), the share of applicable preferences that are satisfied after step t "
+        "and at the end, held from step to step and read at 0, 1, …, 100 % of each trajectory.",
+    )
+    page.methods(
+        "We report preference satisfaction and questions per trajectory as means with standard "
+        "errors, the course of satisfaction at 101 points, and questions by the number of "
+        "applicable preferences."
+    )
+
+
+NOTES = {
+    "Table 2": "Means ± standard error over trajectories. Each ablation is a model of its own; "
+    "without an endpoint, scripts stand in with questions fixed beforehand."
+}
+
+
+def _values(row: AskingRow, metric: str) -> list[float]:
+    return [value for one in row.played if (value := one.metrics.get(metric)) is not None]
 
 
 def _names(asking: Asking, runs: Sequence[tuple[str, ChosenRun]]) -> list[str]:
@@ -169,21 +242,18 @@ def _names(asking: Asking, runs: Sequence[tuple[str, ChosenRun]]) -> list[str]:
     ]
 
 
-_PARTS = ("asked", "applicable", "progress", "preferences", "task")
-
-
 def _played(runs: Sequence[ChosenRun]) -> dict[int, list[Played]]:
     rows = Trajectory.objects.filter(counted(by_id(runs)), status=Trajectory.Status.DONE).order_by(
         "pk"
     )
     found: dict[int, list[Played]] = {}
-    for run, pk, task, metrics, changes, *parts in rows.values_list(
+    for run, pk, task, metrics, changes, *values in rows.values_list(
         "run", "pk", "task__external_id", "metrics", "role_changes",
         *(f"payload__{part}" for part in _PARTS),
     ):  # fmt: skip
         # Where a role was handed over on the way, nobody's behaviour can be told.
-        if not changes and parts[2]:
-            payload = dict(zip(_PARTS, parts, strict=True))
+        if not changes and values[2]:
+            payload = dict(zip(_PARTS, values, strict=True))
             found.setdefault(run, []).append(Played(pk, task, metrics, payload))
     return found
 
@@ -215,7 +285,7 @@ def _example(asking: Asking, rows: Sequence[AskingRow]) -> dict[str, Played]:
     return {row.name: one for row in rows for one in row.played if one.task == chosen}
 
 
-def _questions(example: Mapping[str, Played]) -> tuple[ExampleRow, ...]:
+def _questions(example: Mapping[str, Played]) -> list[ExampleRow]:
     """Return the questions of the example, with the preferences that each disclosed."""
     names = {one.pk: name for name, one in example.items()}
     turns = (
@@ -232,77 +302,25 @@ def _questions(example: Mapping[str, Played]) -> tuple[ExampleRow, ...]:
         ]
         rows.append(ExampleRow(names[pk], index, question, answer, " ".join(told), pk))
     order = list(example)
-    return tuple(sorted(rows, key=lambda row: (order.index(row.method), row.step)))
+    return sorted(rows, key=lambda row: (order.index(row.method), row.step))
 
 
-# --- Figures --------------------------------------------------------------------------------------
+def _table_rows(
+    asking: Asking,
+    keys: Sequence[str],
+    rows: Sequence[AskingRow],
+    published: Mapping[str, Mapping[str, Published]],
+) -> list[TableRow]:
+    """Return the rows of a table: those of runs, if there are any, then the published ones."""
+    own = [TableRow(row.name, row, {}) for key in keys for row in rows if row.key == key]
+    if not own:
+        return []
+    return own + [
+        TableRow(asking.titles[key].title, None, published[key]) for key in keys if key in published
+    ]
 
 
-def draw_curves(result: AskingResult, url: UrlOf) -> Figure | None:
-    """Draw Figure 4: the result over the course of trajectories, all rows in one panel."""
-    curves: dict[str, Sequence[BandPoint]] = {}
-    for row in result.rows:
-        points = result.asking.curves([one.payload for one in row.played])
-        if points:
-            curves[row.name] = [
-                (x, mean, low, high)
-                for x, (mean, low, high) in enumerate(points)
-                if mean is not None
-            ]
-    measure = result.measures[result.asking.result]
-    return banded_lines(
-        curves, "course of the trajectory (%)", measure.title,
-        styles=figure_specs.styles([row.name for row in result.rows]), urls=_urls(result, url),
-    )  # fmt: skip
-
-
-def draw_questions(result: AskingResult, url: UrlOf) -> Figure | None:
-    """Draw Figure 3: questions by the number of applicable preferences, all rows in one panel."""
-    curves: dict[str, Sequence[BandPoint]] = {}
-    for row in result.rows:
-        asked: dict[int, list[float]] = {}
-        for one in row.played:
-            asked.setdefault(one.payload["applicable"], []).append(one.payload["asked"])
-        points = []
-        for number, values in sorted(asked.items()):
-            mean, error = fmean(values), standard_error(values)
-            ends = (None, None) if error is None else (mean - error, mean + error)
-            points.append((float(number), mean, *ends))
-        curves[row.name] = points
-    return banded_lines(
-        curves, "applicable preferences", "questions", marks=True,
-        styles=figure_specs.styles([row.name for row in result.rows]), urls=_urls(result, url),
-    )  # fmt: skip
-
-
-def draw_example(result: AskingResult, url: UrlOf) -> Figure | None:
-    """Draw Figure 5: on one task, where each row was told preferences and where it met them."""
-    if not result.example:
-        return None
-    rows = {}
-    for name, one in result.example.items():
-        marks = [
-            ExampleMark(p["text"], p["disclosed"], p["step"] if p["value"] == SATISFIED else None)
-            for p in one.payload["preferences"]
-            if p["disclosed"] is not None or p["value"] == SATISFIED
-        ]
-        marks += [
-            ExampleMark(row.question, row.step, vain=True)
-            for row in result.asked
-            if row.method == name and not row.told
-        ]
-        rows[name] = (len(one.payload["progress"]) - 1, marks, url(_trajectory(one.pk)))
-    return example_steps(rows, figure_specs.styles([row.name for row in result.rows]))
-
-
-def _urls(result: AskingResult, url: UrlOf) -> dict[str, str]:
-    return {row.name: url(row.link) for row in result.rows}
-
-
-# --- Tables ---------------------------------------------------------------------------------------
-
-
-def paper_columns(result: AskingResult) -> Sequence[ColumnOf[TableRow]]:
+def _paper_columns(asking: Asking, measures: Mapping[str, Measure]) -> list[Column[TableRow]]:
     """Give a row's metrics as mean ± standard error, as the paper prints them."""
 
     def name(row: TableRow) -> Cell:
@@ -310,156 +328,120 @@ def paper_columns(result: AskingResult) -> Sequence[ColumnOf[TableRow]]:
             return text_cell(row.name, badges=run_marks.agent_badges(row.row.run))
         return text_cell(row.name, badges=(run_marks.PUBLISHED_BADGE,))
 
-    def column(metric: str) -> ColumnOf[TableRow]:
-        measure = result.measures[metric]
-        parts = tuple(f"{metric}{end}" for end in ("", "_se", "_n"))
-        return ColumnOf(
-            Column(measure.title, parts, help=f"Mean ± standard error. {measure.help}"),
-            lambda row: _mean_cell(row, metric),
-            lambda row: row.row.link if row.row is not None else None,
+    def column(metric: str) -> Column[TableRow]:
+        ends = tuple(f"{metric}{end}" for end in ("", "_se", "_n"))
+        help = f"Mean ± standard error. {measures[metric].help}"
+        return Column(
+            parts.Column(measures[metric].title, ends, help=help),
+            lambda row: (
+                _mean_cell(_values(row.row, metric))
+                if row.row is not None
+                else _published_cell(row.published.get(metric))
+            ),
+            lambda row: Link(runs=(row.row.run.pk,)) if row.row is not None else None,
         )
 
-    return (
-        ColumnOf(Column("Method", ("method",), num=False), name),
-        *(column(metric) for metric in result.asking.metrics),
-    )
+    method = parts.Column("Method", ("method",), num=False)
+    return [Column(method, name), *map(column, asking.metrics)]
 
 
-def _mean_cell(row: TableRow, metric: str) -> Cell:
-    if row.row is None:
-        entry = row.published.get(metric)
-        if entry is None:
-            return Cell(data=(None,) * 3, reason="not published")
-        return Cell(
-            entry.printed, (entry.value, entry.error, entry.n), sub=entry.printed_error,
-            tip=f"{entry.source}; {entry.note}", source=entry.source,
-        )  # fmt: skip
-    values = row.row.values(metric)
+def _published_cell(entry: Published | None) -> Cell:
+    if entry is None:
+        return Cell(data=(None,) * 3, reason="not published")
+    return Cell(
+        entry.printed, (entry.value, entry.error, entry.n), sub=entry.printed_error,
+        tip=f"{entry.source}; {entry.note}", source=entry.source,
+    )  # fmt: skip
+
+
+def _mean_cell(values: Sequence[float]) -> Cell:
+    """Return a mean ± standard error with its n."""
     if not values:
         return Cell(data=(None, None, 0), reason=NO_VALUE)
     mean, error = fmean(values), standard_error(values)
-    sub = f"± {error:.1f} SE\nn = {len(values)}" if error is not None else f"n = {len(values)}"
+    n = f"n = {len(values)}"
+    sub = n if error is None else f"± {error:.1f} SE\n{n}"
     return Cell(f"{mean:.1f}", (mean, error, len(values)), sub=sub)
 
 
-def _paper_table(table: PaperTable) -> TableOf[AskingResult, TableRow]:
-    return TableOf(
-        table.name.lower().replace(" ", "-"),
-        f"{table.title} (as {table.name} of the paper)",
-        rows=lambda result: result.table_rows(table),
-        columns=paper_columns,
-        link=lambda _: None,
-    )
-
-
-class NumberRow(NamedTuple):
-    """The mean questions of a row at a number of applicable preferences."""
-
-    row: AskingRow
-    applicable: int
-    values: Sequence[float]
-
-
-def number_rows(result: AskingResult) -> list[NumberRow]:
-    """Return the numbers of Figure 3."""
-    found: dict[tuple[int, int], list[float]] = {}
-    for place, row in enumerate(result.rows):
-        for one in row.played:
-            found.setdefault((place, one.payload["applicable"]), []).append(one.payload["asked"])
-    return [NumberRow(result.rows[p], n, values) for (p, n), values in sorted(found.items())]
-
-
-def _numbers(row: NumberRow) -> Cell:
-    mean, error = fmean(row.values), standard_error(row.values)
-    sub = f"n = {len(row.values)}" if error is None else f"± {error:.1f} SE\nn = {len(row.values)}"
-    return Cell(f"{mean:.1f}", (mean, error, len(row.values)), sub=sub)
-
-
-class CurveRow(NamedTuple):
-    """A point of a row's curve."""
-
-    row: AskingRow
-    at: int
-    point: Sequence[float | None]
-
-
-def curve_rows(result: AskingResult) -> list[CurveRow]:
-    """Return the numbers of Figure 4."""
-    return [
-        CurveRow(row, x, point)
-        for row in result.rows
-        for x, point in enumerate(result.asking.curves([one.payload for one in row.played]))
-    ]
-
-
-def _curve_cell(row: CurveRow) -> Cell:
-    mean, low, high = row.point
+def _course_cell(point: Sequence[float | None]) -> Cell:
+    mean, low, high = point
     if mean is None:
         return Cell(data=(None,) * 3, reason=NO_VALUE)
     sub = "" if low is None or high is None else f"{low:.1f} to {high:.1f}"
     return Cell(f"{mean:.1f}", (mean, low, high), sub=sub)
 
 
-def _folded(result: AskingResult) -> Sequence[PagePart[AskingResult]]:
-    """Return the details: the further tables of the paper, and Figures 3 and 5."""
-    tables = [_paper_table(table) for table in result.asking.tables[1:]]
-    number = Column("Questions", ("questions", "questions_se", "n"))
-    curve = Column("Result", ("mean", "low", "high"), help="Mean, and ± 1 standard error")
-    return [
-        *tables,
-        FigureOf("questions", "Questions by applicable preferences (as Figure 3)", draw_questions),
-        TableOf(
-            "questions", "Questions by applicable preferences", number_rows,
-            lambda _: (
-                text_of("Method", lambda row: row.row.name, "method"),
-                ColumnOf(Column("Applicable", ("applicable",)),
-                         lambda row: Cell(str(row.applicable), (row.applicable,))),
-                ColumnOf(number, _numbers),
-            ),
-            link=lambda row: row.row.link, folded=True,
-        ),
-        TableOf(
-            "curves", "Course of trajectories", curve_rows,
-            lambda _: (
-                text_of("Method", lambda row: row.row.name, "method"),
-                ColumnOf(Column("Course %", ("course",)), lambda row: Cell(str(row.at), (row.at,))),
-                ColumnOf(curve, _curve_cell),
-            ),
-            link=lambda row: row.row.link, folded=True, most=MOST_POINTS,
-        ),
-        FigureOf("example", "From question to preference (as Figure 5)", draw_example),
-        TableOf(
-            "example", "Questions of the example", lambda result: result.asked,
-            lambda _: (
-                text_of("Method", lambda row: row.method, "method"),
-                ColumnOf(Column("Step", ("step",)), lambda row: Cell(str(row.step), (row.step,))),
-                text_of("Question", lambda row: row.question, "question"),
-                text_of("Answer", lambda row: row.answer, "answer"),
-                text_of("Preferences told", lambda row: row.told or "none", "told"),
-            ),
-            link=lambda row: row.link,
-        ),
-    ]  # fmt: skip
+def _whole(label: str, value: Callable[[Row], int], part: str = "") -> Column[Row]:
+    head = parts.Column(label, (part or label.lower(),))
+    return Column(head, lambda row: Cell(str(value(row)), (value(row),)))
 
 
-# More rows make a page that nobody reads; the CSV has all.
-MOST_POINTS = 101
+def _numbers(rows: Sequence[AskingRow]) -> list[NumberRow]:
+    """Return the questions of Figure 3, by row and number of applicable preferences."""
+    numbers = []
+    for row in rows:
+        asked: dict[int, list[float]] = {}
+        for one in row.played:
+            asked.setdefault(one.payload["applicable"], []).append(one.payload["asked"])
+        numbers += [NumberRow(row, number, asked[number]) for number in sorted(asked)]
+    return numbers
 
 
-def _first_rows(result: AskingResult) -> Sequence[TableRow]:
-    return result.table_rows(result.asking.tables[0])
+def _add_example(
+    page: Page, asking: Asking, rows: Sequence[AskingRow], styles: Mapping[str, Style]
+) -> None:
+    """Add Figure 5: on one task, where each row was told preferences and where it met them."""
+    example = _example(asking, rows)
+    questions = _questions(example)
+
+    def draw() -> Figure | None:
+        if not example:
+            return None
+        steps = {}
+        for name, one in example.items():
+            met = [
+                ExampleMark(
+                    p["text"], p["disclosed"], p["step"] if p["value"] == SATISFIED else None
+                )
+                for p in one.payload["preferences"]
+                if p["disclosed"] is not None or p["value"] == SATISFIED
+            ]
+            vain = [
+                ExampleMark(row.question, row.step, vain=True)
+                for row in questions
+                if row.method == name and not row.told
+            ]
+            last = len(one.payload["progress"]) - 1
+            steps[name] = (last, [*met, *vain], _trajectory(one.pk).url)
+        return example_steps(steps, styles)
+
+    page.figure(
+        "example",
+        "From question to preference (as Figure 5)",
+        draw,
+        subtitle="One task that these runs share. A ring is the step at which an answer told a "
+        "preference, a diamond the step at which it was met; a thick line leads from one to the "
+        "other. A cross is a question that told nothing new, and a diamond without a ring was met "
+        "without being told.",
+    )
+    page.table(
+        "example",
+        "Questions of the example",
+        questions,
+        [
+            columns.text("Method", lambda row: row.method),
+            _whole("Step", lambda row: row.step),
+            columns.text("Question", lambda row: row.question),
+            columns.text("Answer", lambda row: row.answer),
+            columns.text("Preferences told", lambda row: row.told or "none", "told"),
+        ],
+        link=lambda row: _trajectory(row.trajectory, row.step),
+        note="The value behind each preference is the one at the end of the trajectory.",
+    )
 
 
-CONTENT = DeclaredPage(
-    load=load,
-    compute=lambda result: result,
-    figure=FigureOf("curves", "Course of trajectories (as Figure 4)", draw_curves, table="curves"),
-    table=TableOf(
-        "table-1",
-        lambda result: f"{result.asking.tables[0].title} (as {result.asking.tables[0].name})",
-        _first_rows,
-        paper_columns,
-        link=lambda _: None,
-    ),
-    folded=_folded,
-)
+def _trajectory(pk: int, turn: int = 0) -> Link:
+    """Return the link to a trajectory, or to a turn of it."""
+    here = addresses.address("analysis:trajectory", trajectory_id=pk)
+    return Link(url=f"{here}#turn-{turn}" if turn else here)

@@ -1,31 +1,23 @@
-"""The refinement page shows how many plans extra turns with rubric feedback recover or lose."""
+"""What do extra turns with feedback on the rubric bring: plans recovered, and valid plans lost."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from django.db.models.fields.json import KeyTransform
 
 from analysis.figures.layout.theme import Figure
 from analysis.figures.lines import number_lines
-from analysis.filters.selection import ChosenRun, Selection
-from analysis.frames.outcomes import counted, unfinished
+from analysis.filters.selection import ChosenRun
+from analysis.frames.outcomes import counted as counted_rows
+from analysis.frames.outcomes import unfinished
+from analysis.kit import columns
+from analysis.kit.columns import Column
+from analysis.kit.empty import no_runs
 from analysis.kit.links import Link
-from analysis.pages.declaration import (
-    ColumnOf,
-    DeclaredPage,
-    FigureOf,
-    NothingToShow,
-    TableOf,
-    UrlOf,
-    agent_of,
-    count_of,
-    estimate_of,
-    text_of,
-)
-from analysis.pages.empty import why_no_runs
-from analysis.reports import chosen_runs, figure_specs, run_marks
-from analysis.reports.addresses import new_run_url
+from analysis.kit.page import Content, Page
+from analysis.reports import addresses, chosen_runs, figure_specs, run_marks
 from analysis.reports.content import (
     estimate_column,
     how_interval,
@@ -35,7 +27,7 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.reports.extremes import clear_changes
-from analysis.reports.formatting import plural
+from analysis.reports.formatting import counted, first_up, listed, plural
 from analysis.stats.comparison.refinement import (
     BY_CONSTRUCTION,
     Among,
@@ -45,14 +37,13 @@ from analysis.stats.comparison.refinement import (
     refinement_curves,
 )
 from benchmarks.access import START
-from benchmarks.core.registry import find_system, get_system
+from benchmarks.core.registry import get_system
 from benchmarks.models import Trajectory
 
+PURPOSE = "This page shows what extra turns with feedback on the rubric bring."
 NO_VERDICT = "whether the last plan is valid is unknown"
 NO_STATES = "the states of its plans were not recorded"
-
-
-STATEMENT_COLUMNS = (
+STATEMENT = (
     "Figure 5",
     "Over one to six extra turns accuracy rises by about 10 points, while the valid plan rate "
     "falls by about 40 points for the two open models and 20 for the two closed ones; among "
@@ -60,14 +51,13 @@ STATEMENT_COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class Chains:
+class Chains(NamedTuple):
     """A chain per trajectory, with its agent and task; ``left_out`` counts those without one."""
 
-    labels: list[str] = field(default_factory=list)
-    tasks: list[int] = field(default_factory=list)
-    chains: list[tuple[State, ...]] = field(default_factory=list)
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    labels: list[str]
+    tasks: list[int]
+    chains: list[tuple[State, ...]]
+    left_out: Mapping[str, int]
 
 
 def refinement_chains(runs: Sequence[ChosenRun], most: int) -> Chains:
@@ -78,12 +68,12 @@ def refinement_chains(runs: Sequence[ChosenRun], most: int) -> Chains:
     """
     judged = {run.rejudged_by or run.pk: run for run in runs}
     rows = (
-        Trajectory.objects.filter(counted(judged), status=Trajectory.Status.DONE)
+        Trajectory.objects.filter(counted_rows(judged), status=Trajectory.Status.DONE)
         .annotate(states=KeyTransform("states", "payload"))
         .order_by("pk")
         .values_list("run", "task", "metrics", "states")
     )
-    found = Chains()
+    labels, tasks, chains = [], [], []
     left: Counter[str] = Counter()
     for run, task, metrics, states in rows:
         if metrics.get("valid") is None:
@@ -93,310 +83,237 @@ def refinement_chains(runs: Sequence[ChosenRun], most: int) -> Chains:
         else:
             first = next((i for i, s in enumerate(states) if s["valid"]), len(states) - 1)
             chain = tuple((bool(s["valid"]), s["passed"]) for s in states[first:])
-            found.labels.append(judged[run].label)
-            found.tasks.append(task)
-            found.chains.append(chain[: most + 1])
-    return Chains(found.labels, found.tasks, found.chains, dict(left.most_common()))
+            labels.append(judged[run].label)
+            tasks.append(task)
+            chains.append(chain[: most + 1])
+    return Chains(labels, tasks, chains, dict(left.most_common()))
 
 
-@dataclass(frozen=True)
-class RefinementData:
-    """The states of plans after each extra turn; ``most`` extra turns were granted.
-
-    ``agents`` counts those that the chosen data compare.
-    """
-
-    runs: tuple[ChosenRun, ...]
-    most: int
-    among: Among
-    chains: Chains
-    with_published: bool
-    agents: int
-
-
-@dataclass(frozen=True)
-class CurveRow:
-    """The curve of an agent, before any extra turn and after all."""
+class CurveRow(NamedTuple):
+    """The curve of an agent: before any extra turn (``first``) and after all (``last``)."""
 
     run: ChosenRun
     curve: RefinementCurve
-
-    @property
-    def link(self) -> Link:
-        return Link(runs=(self.run.pk,))
-
-    @property
-    def first(self) -> RefinementPoint:
-        return self.curve.points[0]
-
-    @property
-    def last(self) -> RefinementPoint:
-        return self.curve.points[-1]
+    first: RefinementPoint
+    last: RefinementPoint
 
 
-@dataclass(frozen=True)
-class RefinementRow:
-    """An agent after so many extra turns."""
-
-    of: CurveRow
-    point: RefinementPoint
-
-
-@dataclass(frozen=True)
-class RefinementResult:
-    """The curves of all agents."""
-
-    data: RefinementData
-    rows: tuple[CurveRow, ...]
-
-    @property
-    def most(self) -> int:
-        return self.data.most
-
-    @property
-    def refined_alone(self) -> bool:
-        """Return whether only trajectories that used an extra turn are counted."""
-        return self.data.among == "refined"
-
-    @property
-    def known(self) -> list[CurveRow]:
-        """The agents with anything counted."""
-        return [row for row in self.rows if row.curve.counted]
-
-    @property
-    def any_chain(self) -> bool:
-        return bool(self.data.chains.chains)
-
-    @property
-    def counted(self) -> int:
-        return sum(row.curve.counted for row in self.known)
-
-    @property
-    def any_refined(self) -> bool:
-        return any(row.curve.refined for row in self.known)
-
-    @property
-    def accuracy(self) -> str:
-        """How accuracy changes; empty where it is defined for nobody."""
-        changes = [(row.curve.model, row.last.accuracy_change) for row in self.known]
-        return clear_changes(changes, "share")
-
-    @property
-    def valid(self) -> str:
-        """How the valid plan rate changes."""
-        return clear_changes(
-            [(row.curve.model, row.last.valid_change) for row in self.known], "share"
-        )
-
-    @property
-    def family_size(self) -> int:
-        """How many changes the intervals hold for together."""
-        return 2 * self.data.agents
-
-    @property
-    def recovered(self) -> int:
-        """The number of trajectories that became accurate."""
-        return sum(row.last.recovered for row in self.known)
-
-    @property
-    def lost(self) -> int:
-        """The number of trajectories that lost a valid plan."""
-        return sum(row.last.lost for row in self.known)
-
-    @property
-    def by_construction(self) -> str:
-        """The facts that hold among refined trajectories whatever the agents do."""
-        if not self.refined_alone or not any(row.curve.warnings for row in self.rows):
-            return ""
-        return f"{BY_CONSTRUCTION[:1].upper()}{BY_CONSTRUCTION[1:]}"
-
-    @property
-    def shares(self) -> str:
-        """The intervals of shares."""
-        found = [point for row in self.rows for point in row.curve.points]
-        return how_interval([one.accuracy for one in found] + [one.valid for one in found])
-
-    @property
-    def changes(self) -> str:
-        """The intervals of changes."""
-        found = [point for row in self.rows for point in row.curve.points]
-        return how_interval([one.accuracy_change for one in found])
-
-    @property
-    def left_out(self) -> Mapping[str, int]:
-        left = dict(self.data.chains.left_out)
-        for run in self.data.runs:
-            for why, count in unfinished(run).items():
-                left[why] = left.get(why, 0) + count
-        return left
-
-    @property
-    def not_counted(self) -> Mapping[str, int]:
-        """The reason why no trajectory is counted."""
-        return self.data.chains.left_out
-
-    @property
-    def unscored(self) -> int:
-        """The number of trajectories that have no accuracy, a rubric score being missing."""
-        return sum(sum(row.last.accuracy.excluded.values()) for row in self.rows)
-
-
-def load(selection: Selection) -> RefinementData | NothingToShow:
-    """Load the states of plans, of runs that grant extra turns."""
-    if not selection.runs:
-        return why_no_runs(selection)
-    name = chosen_runs.dataset_name(selection)
-    setting = find_system(selection.system).comparisons.refinement
-    if not setting:
-        facts = {"dataset": selection.filters.dataset, "dataset_name": name}
-        return NothingToShow("no refinement", facts)
-    most = max(int(run.settings.get(setting, 0)) for run in selection.runs)
+def content(page: Page) -> Content:
+    """Count what runs that grant extra turns came to after each of them."""
+    selection, setting = page.selection, page.system.comparisons.refinement
+    if not page.runs or not setting:
+        _nothing(page)
+        return
+    most = max(int(run.settings.get(setting, 0)) for run in page.runs)
     published = selection.filters.published != "hide"
     if not most:
-        known = next(s for s in get_system(selection.system).settings if s.name == setting)
-        wanted = int(known.maximum or 1)
-        return NothingToShow(
-            "no extra turns",
-            {
-                "most": wanted,
-                "agents": [run.label for run in selection.runs],
-                "url": new_run_url(selection, selection.runs, {setting: wanted}),
-                "needs": START,
-                "published": STATEMENT_COLUMNS if published else None,
-            },
+        _no_extra_turns(page, setting, published=published)
+        return
+    refined_alone = selection.filters.among == "refined"
+    among: Among = "refined" if refined_alone else "all"
+    labels, tasks, chains, without_chain = refinement_chains(page.runs, most)
+    family = 2 * selection.agents_here  # both measures of all agents
+    runs = {run.label: run for run in page.runs}
+    rows = [
+        CurveRow(runs[curve.model], curve, curve.points[0], curve.points[-1])
+        for curve in refinement_curves(
+            labels, tasks, chains, most=most, among=among, comparisons=family
         )
-    among: Among = "refined" if selection.filters.among == "refined" else "all"
-    chains = refinement_chains(selection.runs, most)
-    return RefinementData(selection.runs, most, among, chains, published, selection.agents_here)
+    ]
+    known = [row for row in rows if row.curve.counted]
+    number = sum(row.curve.counted for row in known)
 
-
-def compute(data: RefinementData) -> RefinementResult:
-    """Compute accuracy and the valid plan rate after each extra turn."""
-    chains, runs = data.chains, {run.label: run for run in data.runs}
-    curves = refinement_curves(
-        chains.labels,
-        chains.tasks,
-        chains.chains,
-        most=data.most,
-        among=data.among,
-        comparisons=2 * data.agents,
+    if not known and chains:
+        page.answer("No trajectory was refined: each was valid and passed, or never valid.")
+    elif not known:
+        page.answer(f"Nothing can be counted: {counted(without_chain) or 'nothing is finished'}.")
+    elif not any(row.curve.refined for row in known):
+        page.answer(
+            f"None of {plural(number, 'trajectory', 'trajectories')} was refined: each was valid "
+            "and passed, or never valid."
+        )
+    else:
+        accuracy = clear_changes([(r.curve.model, r.last.accuracy_change) for r in known], "share")
+        valid = clear_changes([(r.curve.model, r.last.valid_change) for r in known], "share")
+        recovered = sum(row.last.recovered for row in known)
+        page.answer(
+            f"After {plural(most, 'extra turn')} {f'accuracy {accuracy}; ' if accuracy else ''}the "
+            f"valid plan rate {valid}. In total, "
+            f"{plural(recovered, 'trajectory', 'trajectories')} became accurate and "
+            f"{sum(row.last.lost for row in known)} lost a valid plan."
+        )
+    changes = [one for row in known for one in (row.last.accuracy_change, row.last.valid_change)]
+    page.compared(changes, "share")
+    if refined_alone and any(row.curve.warnings for row in rows):
+        page.info(f"{first_up(BY_CONSTRUCTION)}.")
+    whose = "refined trajectories alone" if refined_alone else "all trajectories"
+    subtitle = (
+        f"Among {whose}, with 95 % intervals; trajectories that ended earlier keep their last "
+        "state."
     )
-    return RefinementResult(data, tuple(CurveRow(runs[one.model], one) for one in curves))
+    page.figure(
+        "accuracy",
+        "Accuracy after extra turns",
+        lambda: _draw(page, rows, "accuracy", "accuracy"),
+        subtitle=subtitle,
+        table="points",
+    )
+    page.table(
+        "ends",
+        f"Before and after {plural(most, 'extra turn')}",
+        rows,
+        _end_columns(),
+        link=lambda row: Link(runs=(row.run.pk,)),
+        note="Recovered and lost are counted apart, because a change of 0 may hide both.",
+    )
+    yield
+
+    page.figure(
+        "valid",
+        "Valid plan rate after extra turns",
+        lambda: _draw(page, rows, "valid", "valid plan rate"),
+        subtitle=subtitle,
+        table="points",
+    )
+    page.table(
+        "points",
+        "By extra turn",
+        [(row, point) for row in rows for point in row.curve.points],
+        _point_columns(),
+        link=lambda pair: Link(runs=(pair[0].run.pk,)),
+        note="The state after so many extra turns, or the last one where fewer were needed.",
+        folded=True,
+    )
+    page.table(
+        "said",
+        "Published: in words",
+        [STATEMENT] if published else [],
+        [
+            Column(
+                text_column("Source"),
+                lambda row: text_cell(row[0], badges=(run_marks.PUBLISHED_BADGE,)),
+            ),
+            Column(
+                words_column("What the paper reports", "reported"),
+                lambda row: replace(text_cell(row[1]), source=row[0]),
+            ),
+        ],
+        note="What the paper says about its own runs.",
+    )
+    points = [point for row in rows for point in row.curve.points]
+    shares = how_interval([one.accuracy for one in points] + [one.valid for one in points])
+    of_changes = how_interval([one.accuracy_change for one in points])
+    left_out = Counter(without_chain)
+    for run in page.runs:
+        left_out.update(unfinished(run))
+    unscored = sum(sum(row.last.accuracy.excluded.values()) for row in rows)
+    without = f" Without accuracy, a rubric score being missing: {unscored}." if unscored else ""
+    page.how(
+        "State at k: that of the plan after min(k, used) extra turns, so that every k is about the "
+        "same trajectories. The first valid plan that fails the rubric is k = 0.",
+        f"Shares: {shares or 'no interval'}. Changes: against k = 0 on the same tasks; "
+        f"{of_changes or 'no interval'}. Intervals of changes hold together over "
+        f"{plural(family, 'change')}: both measures of all agents (Bonferroni).",
+        (f"Left out: {counted(left_out)}." if left_out else "Nothing is left out.") + without,
+    )
+    page.methods(
+        "Accuracy and the valid plan rate are those of the plan after each number of extra turns "
+        "with feedback on the rubric, among "
+        f"{'refined trajectories' if refined_alone else 'all trajectories'}; changes are against "
+        "no extra turn on the same tasks."
+    )
 
 
-def _lines(name: str) -> Callable[[RefinementResult, UrlOf], Figure | None]:
-    def draw(result: RefinementResult, url: UrlOf) -> Figure | None:
-        curves = {
+def _nothing(page: Page) -> None:
+    """Say that there is no run, or that the dataset has no such turns."""
+    if not page.runs:
+        no_runs(page, PURPOSE)
+        return
+    name = chosen_runs.dataset_name(page.selection)
+    url = addresses.address("analysis:leaderboard", {"dataset": page.selection.filters.dataset})
+    text = f"{PURPOSE} {name} has no such turns."
+    page.nothing("No extra turns here", text, "See the leaderboard", url)
+
+
+def _no_extra_turns(page: Page, setting: str, *, published: bool) -> None:
+    """Offer the form of a run that grants as many extra turns as can be."""
+    known = next(s for s in get_system(page.selection.system).settings if s.name == setting)
+    wanted = int(known.maximum or 1)
+    agents = listed([run.label for run in page.runs], most=5)
+    reported = f" The paper reports ({STATEMENT[0]}): {STATEMENT[1]}" if published else ""
+    page.nothing(
+        "No run here grants extra turns",
+        f"{PURPOSE} One run with {plural(wanted, 'extra turn')} of {agents} gives the figures for "
+        "every smaller number too. The form is filled in with the same dataset, judges, settings "
+        f"and seed.{reported}",
+        "Fill in the form",
+        addresses.new_run_url(page.selection, page.runs, {setting: wanted}),
+        START,
+    )
+
+
+def _draw(page: Page, rows: Sequence[CurveRow], name: str, title: str) -> Figure | None:
+    """Draw a share after each number of extra turns, a curve for each agent."""
+    known = [row for row in rows if row.curve.counted]
+    if not known:
+        return None
+    return number_lines(
+        {
             row.curve.model: [(one.extra_turns, getattr(one, name)) for one in row.curve.points]
-            for row in result.known
-        }
-        if not curves:
-            return None
-        title = "accuracy" if name == "accuracy" else "valid plan rate"
-        return number_lines(
-            curves,
-            "extra turns",
-            title,
-            styles=figure_specs.styles([row.curve.model for row in result.rows]),
-            about="extra turns: ",
-            urls={row.curve.model: url(row.link) for row in result.known},
-        )
-
-    return draw
+            for row in known
+        },
+        "extra turns",
+        title,
+        styles=figure_specs.styles([row.curve.model for row in rows]),
+        about="extra turns: ",
+        urls={row.curve.model: page.url(runs=(row.run.pk,)) for row in known},
+    )
 
 
-def end_columns(_: RefinementResult) -> Sequence[ColumnOf[CurveRow]]:
+def _end_columns() -> list[Column[CurveRow]]:
     """Give the shares before and after all extra turns."""
     help = "On the same tasks; n counts tasks"
-    return (
-        agent_of(lambda row: row.run),
-        count_of("Counted", lambda row: row.curve.counted, help="Trajectories"),
-        count_of(
-            "Refined", lambda row: row.curve.refined, help="Trajectories that used an extra turn"
-        ),
-        estimate_of("Acc before", lambda row: row.first.accuracy, "share", part="acc before"),
-        estimate_of("after", lambda row: row.last.accuracy, "share", part="acc after"),
-        ColumnOf(
+    used = "Trajectories that used an extra turn"
+    return [
+        columns.agent(lambda row: row.run),
+        columns.count("Counted", lambda row: row.curve.counted, help="Trajectories"),
+        columns.count("Refined", lambda row: row.curve.refined, help=used),
+        columns.estimate("Acc before", lambda row: row.first.accuracy, "share", part="acc before"),
+        columns.estimate("after", lambda row: row.last.accuracy, "share", part="acc after"),
+        Column(
             estimate_column("Change", "acc change", help),
             lambda row: points_cell(row.last.accuracy_change),
         ),
-        count_of("Recovered", lambda row: row.last.recovered, help="Accurate after, not before"),
-        estimate_of("VPR before", lambda row: row.first.valid, "share", part="vpr before"),
-        estimate_of("after", lambda row: row.last.valid, "share", part="vpr after"),
-        ColumnOf(
+        columns.count(
+            "Recovered", lambda row: row.last.recovered, help="Accurate after, not before"
+        ),
+        columns.estimate("VPR before", lambda row: row.first.valid, "share", part="vpr before"),
+        columns.estimate("after", lambda row: row.last.valid, "share", part="vpr after"),
+        Column(
             estimate_column("Change", "vpr change", help),
             lambda row: points_cell(row.last.valid_change),
         ),
-        count_of("Lost", lambda row: row.last.lost, help="Valid before, not after"),
-    )
+        columns.count("Lost", lambda row: row.last.lost, help="Valid before, not after"),
+    ]
 
 
-def point_columns(_: RefinementResult) -> Sequence[ColumnOf[RefinementRow]]:
+def _point_columns() -> list[Column[tuple[CurveRow, RefinementPoint]]]:
     """Give the shares after every number of extra turns."""
-    return (
-        text_of("Agent", lambda row: row.of.curve.model),
-        count_of("Extra turns", lambda row: row.point.extra_turns),
-        count_of(
-            "Refining",
-            lambda row: row.point.refining,
-            help="Trajectories that used this extra turn",
-        ),
-        estimate_of("Acc", lambda row: row.point.accuracy, "share", show_n=True),
-        ColumnOf(
+    used = "Trajectories that used this extra turn"
+    return [
+        columns.text("Agent", lambda pair: pair[0].curve.model),
+        columns.count("Extra turns", lambda pair: pair[1].extra_turns),
+        columns.count("Refining", lambda pair: pair[1].refining, help=used),
+        columns.estimate("Acc", lambda pair: pair[1].accuracy, "share", show_n=True),
+        Column(
             estimate_column("Change", "acc change"),
-            lambda row: points_cell(row.point.accuracy_change),
+            lambda pair: points_cell(pair[1].accuracy_change),
         ),
-        count_of("Recovered", lambda row: row.point.recovered),
-        estimate_of("VPR", lambda row: row.point.valid, "share", show_n=True),
-        ColumnOf(
+        columns.count("Recovered", lambda pair: pair[1].recovered),
+        columns.estimate("VPR", lambda pair: pair[1].valid, "share", show_n=True),
+        Column(
             estimate_column("Change", "vpr change"),
-            lambda row: points_cell(row.point.valid_change),
+            lambda pair: points_cell(pair[1].valid_change),
         ),
-        count_of("Lost", lambda row: row.point.lost),
-    )
-
-
-CONTENT = DeclaredPage(
-    load=load,
-    compute=compute,
-    figure=FigureOf("accuracy", "Accuracy after extra turns", _lines("accuracy"), table="points"),
-    compared=lambda result: (
-        [one for row in result.known for one in (row.last.accuracy_change, row.last.valid_change)],
-        "share",
-    ),
-    table=TableOf(
-        "ends",
-        lambda result: f"Before and after {plural(result.most, 'extra turn')}",
-        rows=lambda result: result.rows,
-        columns=end_columns,
-        link=lambda row: row.link,
-    ),
-    folded=(
-        FigureOf("valid", "Valid plan rate after extra turns", _lines("valid"), table="points"),
-        TableOf(
-            "points",
-            "By extra turn",
-            rows=lambda result: [
-                RefinementRow(row, point) for row in result.rows for point in row.curve.points
-            ],
-            columns=point_columns,
-            link=lambda row: row.of.link,
-            folded=True,
-        ),
-        TableOf(
-            "said",
-            "Published: in words",
-            rows=lambda result: [STATEMENT_COLUMNS] if result.data.with_published else [],
-            columns=lambda _: (
-                ColumnOf(
-                    text_column("Source"),
-                    lambda row: text_cell(row[0], badges=(run_marks.PUBLISHED_BADGE,)),
-                ),
-                ColumnOf(
-                    words_column("What the paper reports", "reported"),
-                    lambda row: replace(text_cell(row[1]), source=row[0]),
-                ),
-            ),
-        ),
-    ),
-)
+        columns.count("Lost", lambda pair: pair[1].lost),
+    ]
