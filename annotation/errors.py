@@ -5,6 +5,8 @@ Nothing was changed then, and the text can be shown to the user.
 
 from typing import Literal
 
+from django.http import Http404
+
 # ``paused`` may be tried again later with the same answers; ``gone`` says that the item went to
 # somebody else, or back to the managers.
 Code = Literal[
@@ -18,6 +20,10 @@ class Refused(Exception):
     def __init__(self, code: Code, reason: str) -> None:
         self.code, self.reason = code, reason
         super().__init__(reason)
+
+
+class NoAssignment(Http404):
+    """Nothing is assigned to this person in that position; pages and API answer 404."""
 
 
 class Incomplete(Refused):

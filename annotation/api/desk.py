@@ -26,7 +26,7 @@ from annotation.desk.views import MOST_EDITS, MOST_MILLISECONDS, desk_url
 from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Participant, RatingEdit, Study
 from annotation.ratings.services import EditRequest, StoredEdit, record_edits
-from annotation.steps.access import fetch_assignment, fetch_assignment_key
+from annotation.steps.access import fetch_assignment, name_assignment
 from annotation.steps.selectors import first_open, next_step
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.requests import Paged, PageOut, Strict, one_page
@@ -318,7 +318,7 @@ def rate_own_assignment(
     request: HttpRequest, study_id: int, item_part: PartName, position: int, wanted: EditsIn
 ) -> dict[str, Any]:
     """Store answers and remarks: all of a request or none. Earlier answers are kept as edits."""
-    user, item = fetch_assignment_key(request, study_id, position, item_part)
+    user, item = name_assignment(request, study_id, position, item_part)
     with transaction.atomic():
         outcomes = record_edits(
             assignment=item,
@@ -339,9 +339,8 @@ def submit_own_assignment(
     request: HttpRequest, study_id: int, item_part: PartName, position: int, wanted: SubmitIn
 ) -> dict[str, Any]:
     """Submit an assignment whose required questions are all answered."""
-    user, item = fetch_assignment_key(request, study_id, position, item_part)
-    submit_assignment(assignment=item, by=user, active_ms=wanted.active_ms)
-    return _row(Assignment.objects.get(pk=item.pk))
+    user, item = name_assignment(request, study_id, position, item_part)
+    return _row(submit_assignment(assignment=item, by=user, active_ms=wanted.active_ms))
 
 
 @router.post(f"{ONE}/skip", response={200: AssignmentOut, **WRITES})
@@ -349,9 +348,8 @@ def skip_own_assignment(
     request: HttpRequest, study_id: int, item_part: PartName, position: int, wanted: SkipIn
 ) -> dict[str, Any]:
     """Leave an item out, and say why; answers so far are kept."""
-    user, item = fetch_assignment_key(request, study_id, position, item_part)
-    skip_assignment(assignment=item, by=user, reason=wanted.reason)
-    return _row(Assignment.objects.get(pk=item.pk))
+    user, item = name_assignment(request, study_id, position, item_part)
+    return _row(skip_assignment(assignment=item, by=user, reason=wanted.reason))
 
 
 @router.post(f"{ONE}/reopen", response={200: AssignmentOut, **WRITES})
@@ -359,9 +357,8 @@ def reopen_own_assignment(
     request: HttpRequest, study_id: int, item_part: PartName, position: int
 ) -> dict[str, Any]:
     """Take a submitted or skipped item up again, while the study is open."""
-    user, item = fetch_assignment_key(request, study_id, position, item_part)
-    reopen_assignment(assignment=item, by=user)
-    return _row(Assignment.objects.get(pk=item.pk))
+    user, item = name_assignment(request, study_id, position, item_part)
+    return _row(reopen_assignment(assignment=item, by=user))
 
 
 # --- JSON values ----------------------------------------------------------------------------------

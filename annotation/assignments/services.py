@@ -27,9 +27,9 @@ from annotation.assignments.selectors import (
     unassigned_items,
 )
 from annotation.audit_log.events import record_event
-from annotation.errors import Refused
+from annotation.errors import NoAssignment, Refused
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
-from annotation.models.statements import lock_participant_row
+from annotation.models.statements import find_own_assignment, lock_row_of_assignment, read_row
 from benchmarks.asks.players import trajectories_played_by
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use
@@ -68,7 +68,7 @@ def find_participant(*, study: int, user: User) -> Participant | None:
 
     Code that changes anything about an item takes this lock first.
     """
-    participant = lock_participant_row(study=study, user=user.pk)
+    participant = read_row(Participant, locked=True, study_id=study, user_id=user.pk)
     if participant is not None:
         participant.user = user
     return participant
@@ -85,9 +85,21 @@ def lock_participant(*, study: Study | int, user: User) -> Participant:
 
 
 def lock_assignment(assignment: Assignment) -> Assignment:
-    """Return the current assignment with study and item, locked until the transaction ends."""
-    rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
-    return rows.select_related("study", "item").get(pk=assignment.pk)
+    """Return the current assignment with study and item, locked until the transaction ends.
+
+    One that is only named, by its position in its annotator's list, is looked up there; raises
+    ``NoAssignment`` where nothing is in that position, or they are no annotator.
+    """
+    if assignment.pk:
+        found = lock_row_of_assignment(assignment.pk)
+    else:
+        found = find_own_assignment(
+            study=assignment.study_id, user=assignment.annotator_id, part=assignment.part,
+            position=assignment.position, locked=True,
+        )  # fmt: skip
+    if found is None:
+        raise NoAssignment
+    return found
 
 
 def refuse_unless_working(study: Study, participant: Participant, part: str = Part.MAIN) -> None:

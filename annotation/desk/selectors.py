@@ -11,6 +11,7 @@ from typing import Any
 from annotation.assignments.presence import questionnaire_of, rotation_of, visible_verdicts
 from annotation.desk.form import (
     NONE_KEY,
+    NOTHING,
     RESPECTED_KEY,
     VIOLATED_KEY,
     DeskAnswer,
@@ -164,6 +165,19 @@ class DeskPage:
     @property
     def next(self) -> int | None:
         return self.item.position + 1 if self.item.position < self.last else None
+
+    @cached_property
+    def blank_form(self) -> str:
+        """A digest of the form as long as nobody has written into it, the key of the kept fragment.
+
+        Empty where something is answered or remarked, which is never kept, and where the form shows
+        statements of its item, so that it would serve that item alone.
+        """
+        form = self.form
+        written = any(row.answer is not NOTHING or row.remarks.words for row in form.rows)
+        if written or form.marks or any(block.kind == "candidate" for block in form.blocks):
+            return ""
+        return digest([self.questionnaire.title, repr(form.blocks)])
 
     @cached_property
     def not_asked(self) -> list[Question]:

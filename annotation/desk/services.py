@@ -10,8 +10,8 @@ from annotation.annotator_quality.signs import answer_pattern
 from annotation.assignments.presence import note_active, questionnaire_of
 from annotation.assignments.services import (
     change_assignment_state,
+    find_participant,
     lock_assignment,
-    lock_participant,
     refuse_unless_working,
 )
 from annotation.errors import Incomplete, Refused, refuse_longer
@@ -89,7 +89,7 @@ def submit_assignment(*, assignment: Assignment, by: User, active_ms: int = 0) -
     return _change(assignment, by, submit)
 
 
-def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> None:
+def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> Assignment:
     """Leave an item out, and say why; its answers so far are kept, its assignment is free again."""
     reason = reason.strip()
     if not reason:
@@ -107,10 +107,10 @@ def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> None:
             raise Refused("not_open", f"this item is {word}; reopen it before you skip it")
         change_assignment_state(item, State.SKIPPED, by=by, reason=reason)
 
-    _change(assignment, by, skip)
+    return _change(assignment, by, skip)
 
 
-def reopen_assignment(*, assignment: Assignment, by: User) -> None:
+def reopen_assignment(*, assignment: Assignment, by: User) -> Assignment:
     """Take an item up again, as long as the study is open and the item has a free assignment."""
 
     def reopen(item: Assignment, participant: Participant) -> None:
@@ -124,7 +124,7 @@ def reopen_assignment(*, assignment: Assignment, by: User) -> None:
         if item.part == Part.BACKGROUND:
             Participant.objects.filter(pk=participant.pk).update(told_background=False)
 
-    _change(assignment, by, reopen)
+    return _change(assignment, by, reopen)
 
 
 def _change(
@@ -134,8 +134,10 @@ def _change(
     if assignment.annotator_id != by.pk:
         raise Refused("not_yours", "this item is assigned to somebody else")
     with transaction.atomic():
-        participant = lock_participant(study=assignment.study_id, user=by)
+        participant = find_participant(study=assignment.study_id, user=by)
         item = lock_assignment(assignment)
+        if participant is None:
+            raise Refused("not_yours", "you are not an annotator of this study")
         participant.study = item.study
         change(item, participant)
     return item

@@ -32,7 +32,7 @@ from annotation.json_bodies import BadBody, read_json_body
 from annotation.messages.selectors import count_unread
 from annotation.models import Aspect, Assignment, Participant, Study
 from annotation.ratings.services import EditRequest, Outcome, StoredEdit, record_edits, undo_edit
-from annotation.steps.access import fetch_assignment, fetch_assignment_key, redirect_to_next_step
+from annotation.steps.access import fetch_assignment, name_assignment, redirect_to_next_step
 from annotation.study_frame.context import study_banner
 from annotation.training.services import tells_expected
 from benchmarks.access import signed_in
@@ -226,7 +226,7 @@ def answers(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN)
     """
     if not request.user.is_authenticated:
         return _signed_out()
-    user, item = fetch_assignment_key(request, pk, position, part)
+    user, item = name_assignment(request, pk, position, part)
     try:
         rows, active_ms = _message(request)
     except BadBody as error:
@@ -322,7 +322,7 @@ def submit(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) 
     """Submit an item; says where to go next, or what is missing."""
     if not request.user.is_authenticated:
         return _signed_out()
-    user, item = fetch_assignment_key(request, pk, position, part)
+    user, item = name_assignment(request, pk, position, part)
     active_text = request.POST.get("activeMs", "")
     active_ms = int(active_text) if active_text.isdecimal() and len(active_text) < 16 else 0
     try:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from benchmarks.core.digests import digest
 from benchmarks.core.errors import CoreError
 
 # What a question is asked of: the item as a whole, its last plan, each of its turns, each candidate
@@ -127,12 +126,6 @@ class Question:
     def of_final_plan(self) -> bool:
         """Return whether the final plan is scored; its judge scores would then bias the answer."""
         return self.about == "final" or self.about == "item" and "final_plan" in self.needs
-
-    @cached_property
-    def digest(self) -> str:
-        """Differs between questions whose words differ: the key of what is kept of them."""
-        words = (self.number, self.title, self.definition, self.anchors, self.examples)
-        return digest([dict(part) if isinstance(part, Mapping) else part for part in words])
 
 
 @dataclass(frozen=True)

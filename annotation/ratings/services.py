@@ -25,7 +25,7 @@ from annotation.assignments.services import (
 )
 from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit
-from annotation.models.statements import insert_row
+from annotation.models.statements import read_rows
 from annotation.ratings.checks import check_answer
 
 State = Assignment.State
@@ -165,7 +165,7 @@ def _record(
     participant = find_participant(study=assignment.study_id, user=by)
     assignment = lock_assignment(assignment)
     rows = {row.client_id: row for row in known or ()}
-    current = {_place(row): row for row in Rating.objects.filter(assignment=assignment).order_by()}
+    current = {_place(row): row for row in read_rows(Rating, assignment_id=assignment.pk)}
     outcomes: list[Outcome] = []
     for edit in edits:
         stored = rows.get(edit.client_id)
@@ -280,19 +280,19 @@ def _append(
     place, content = what.place, what.content
     question, subject, aspect = place
     value, chosen, text = content
-    row = insert_row(RatingEdit(
+    row = RatingEdit.objects.create(
         assignment=assignment, question=question, subject=subject, aspect=aspect,
         value=value, chosen=chosen, text=text, client_id=edit.client_id,
         undoes=what.undone, by=by, client_time=edit.client_time,
         unblinded=participant is not None and participant.unblinded_at is not None,
-    ))  # fmt: skip
+    )  # fmt: skip
     rating = current.get(place)
     overtook = None
     if rating is None:
-        current[place] = insert_row(Rating(
+        current[place] = Rating.objects.create(
             assignment=assignment, question=question, subject=subject, aspect=aspect,
             value=value, chosen=chosen, text=text, edit=row, updated_at=row.edited_at,
-        ))  # fmt: skip
+        )  # fmt: skip
     else:
         if edit.seen is not None and edit.seen < rating.version and _content(rating) != content:
             overtook = next((part for part in _content(rating) if part not in (None, "")), None)

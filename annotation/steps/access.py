@@ -5,14 +5,15 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
 
 from annotation.access import LARGEST, StudyAccess, person
 from annotation.assignments.preconditions import step_before
 from annotation.consent.selectors import has_read_information
-from annotation.models import Assignment, Membership
-from annotation.models.statements import find_own_assignment, find_participant_row
+from annotation.errors import NoAssignment
+from annotation.models import Assignment, Membership, Participant
+from annotation.models.statements import find_own_assignment, read_row
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
@@ -24,22 +25,19 @@ class StepNotReached(Exception):
 def fetch_assignment(
     request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
 ) -> tuple[StudyAccess, Assignment]:
-    """Return one of this person's own items, in three queries; somebody else's cannot be named.
+    """Return one of this person's own items, in five queries; somebody else's cannot be named.
 
     At an item nobody is more than its annotator, whatever other roles they have. Raises
     ``StepNotReached`` for an item of a later step than theirs. What they had open when a new step
     (such as a new consent text) came in between may still be sent, so that the page can keep it on
     the screen; the services refuse it.
     """
-    user, key = fetch_assignment_key(request, pk, position, part)
-    # By position again: items that are not open may move between the two queries.
-    item = get_object_or_404(
-        Assignment.objects.select_related("study", "item__task"),
-        pk=key.pk,
-        position=position,
-    )
+    user, _ = name_assignment(request, pk, position, part)
+    item = find_own_assignment(study=pk, user=user.pk, part=part, position=position)
+    if item is None:
+        raise NoAssignment
     item.annotator = user
-    participant = find_participant_row(study=pk, user=user.pk)
+    participant = read_row(Participant, study_id=pk, user_id=user.pk)
     access = StudyAccess(item.study, user, frozenset({Membership.Role.ANNOTATOR}), participant)
     if participant is None:
         return access, item  # they may look at what was theirs, and answer nothing
@@ -53,18 +51,14 @@ def fetch_assignment(
     return access, item
 
 
-def fetch_assignment_key(
+def name_assignment(
     request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
 ) -> tuple[User, Assignment]:
-    """Fetch the same in one query, and only where it is: services read the rest under a lock."""
+    """Name one of this person's own items without a query: services look it up under a lock."""
     user = person(request)
-    item = None
-    if max(pk, position) <= LARGEST:
-        item = find_own_assignment(study=pk, user=user.pk, part=part, position=position)
-    if item is None:
-        raise Http404
-    item.annotator = user
-    return user, item
+    if max(pk, position) > LARGEST:
+        raise NoAssignment
+    return user, Assignment(study_id=pk, annotator=user, part=part, position=position)
 
 
 def redirect_to_next_step(view: View) -> View:

@@ -1,12 +1,10 @@
 """The fields of one question on the desk's form."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django import template
-from django.utils.html import escape, format_html, format_html_join
+from django.utils.html import escape
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
 
 from annotation.desk.form import (
     NONE_KEY,
@@ -71,29 +69,4 @@ def slot_fields(
         "remarks": row.remarks,
         "anchors": sorted(question.anchors.items()),
         "examples": sorted(question.examples.items()),
-        "language": get_language(),
     }
-
-
-@register.simple_tag
-def score_options(
-    name: SafeString, options: Iterable[tuple[str, str, str, str, bool]], disabled: bool
-) -> SafeString:
-    """Return the options of a scale, one radio button each.
-
-    This takes a third of the time of a loop in a template: a page has fifty of them.
-    """
-    off = SafeString(" disabled" if disabled else "")
-    chosen, other = SafeString(" checked"), SafeString("")
-    return format_html_join(
-        "",
-        '<label data-key="{}"><input type="radio" name="{}" value="{}"{}{}>'
-        "<span>{}</span>{}</label>",
-        (
-            (
-                key, name, value, chosen if checked else other, off, label,
-                format_html("<kbd>{}</kbd>", key) if key != label else other,
-            )
-            for value, label, key, _, checked in options
-        ),
-    )  # fmt: skip

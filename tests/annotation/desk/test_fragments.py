@@ -1,6 +1,8 @@
 """The fragments of the desk that are kept between requests: what they hold, and who gets them."""
 
+import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -9,8 +11,8 @@ from django.core.cache.utils import make_template_fragment_key
 from django.test import Client
 
 from annotation.desk.selectors import load_desk
-from annotation.models import Assignment, Study
-from annotation.questionnaires import load_questionnaire
+from annotation.models import Assignment, Item, Study
+from annotation.ratings.services import record_rating
 
 pytestmark = pytest.mark.django_db
 
@@ -56,23 +58,44 @@ def test_whoever_is_blind_never_gets_the_fragment_of_others(
     assert "kept for True" in blind and "kept for False" not in blind
 
 
-def test_of_a_question_its_words_are_kept_and_no_field(
+def test_of_the_questions_only_a_form_that_nobody_has_written_into_is_kept(
     client: Client, ann: User, item: Assignment
 ) -> None:
+    def kept() -> str | None:
+        blank = load_desk(item, locked=False).blank_form
+        return fragments.get(make_template_fragment_key("desk-form", [blank, "en-gb"]))
+
     client.force_login(ann)
+    fragments = caches["template_fragments"]
     page = show(client, item, blinded=True)
-    questionnaire = load_questionnaire(item.study.questionnaire)
-    asked = questionnaire.of_keys(item.item.asked)
-    assert asked
-    for question in asked:
-        name = make_template_fragment_key("desk-question", [question.digest, True, "en-gb"])
-        kept = caches["template_fragments"].get(name)
-        assert kept and kept in page and kept.count("score-definition") == 1
-        assert not any(field in kept for field in ("<form", "<input", "<textarea", "csrf"))
-        assert ann.username not in kept
-    assert len({question.digest for question in questionnaire.questions}) == len(
-        questionnaire.questions
-    )
+    blank = kept()
+    assert blank and blank in page and blank.count("<fieldset") == len(item.item.asked)
+    assert not any(words in blank for words in ("<form", "csrf", " checked", ann.username))
+    fragments.clear()
+    writes: dict[str, dict[str, Any]] = {"comment": {"text": "a remark"}, "answer": {"value": 4}}
+    for aspect, given in writes.items():
+        record_rating(
+            assignment=item, by=ann, client_id=uuid.uuid4(), question="safety", aspect=aspect,
+            **given,
+        )  # fmt: skip
+        assert load_desk(item, locked=False).blank_form == ""
+        assert (" checked" if given.get("value") else "a remark") in show(
+            client, item, blinded=True
+        )
+        assert kept() is None
+
+
+def test_forms_that_differ_are_kept_apart(item: Assignment) -> None:
+    pages = [
+        load_desk(item, locked=False),
+        load_desk(item, locked=True),
+        load_desk(item, locked=False, missing=["safety"]),
+    ]
+    Item.objects.filter(pk=item.item_id).update(asked=item.item.asked[1:])
+    item.refresh_from_db()
+    pages.append(load_desk(item, locked=False))
+    assert len({page.blank_form for page in pages}) == len(pages)
+    assert load_desk(item, locked=False).blank_form == pages[-1].blank_form
 
 
 def test_the_kept_links_of_pages_are_the_same_for_everybody(

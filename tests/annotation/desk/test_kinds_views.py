@@ -271,7 +271,8 @@ def test_opening_and_saving_cost_few_queries(tab: Client, ann: User, questionnai
     assert queries(tab, lambda: tab.get(url)) <= 10
     Assignment.objects.filter(pk=item.pk).update(opened_at="2020-01-01T00:00Z")
     for slot in slots:
-        assert queries(tab, lambda slot=slot: send(tab, url, slot)) <= 9
+        # Study and item are read by their keys: with a join it would be one less, and dearer.
+        assert queries(tab, lambda slot=slot: send(tab, url, slot)) <= 10
 
 
 def test_a_long_item_is_a_small_page(tab: Client, ann: User) -> None:

@@ -54,6 +54,8 @@ def test_an_item_that_moves_while_it_is_looked_up_is_not_shown_under_its_old_num
         return found
 
     monkeypatch.setattr(access, "find_own_assignment", find_then_move)
+    reply = tab.get(url)
+    assert (reply.status_code, reply["Location"]) == (302, url)
     assert tab.get(url).status_code == 404
 
 
