@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404
 
 from annotation.blinding import blind_studies
 from annotation.models import Membership, Participant, Study
-from annotation.models.statements import read_row
+from annotation.models.statements import find_row
 from benchmarks.access import START, VIEW
 
 Role = Membership.Role
@@ -142,7 +142,7 @@ def fetch_annotator(request: HttpRequest, pk: int) -> tuple[StudyAccess, Partici
 
 def participant_of(access: StudyAccess) -> Participant:
     """Return an annotator's place in the study; `add_member` gives it together with the role."""
-    participant = read_row(Participant, study_id=access.study.pk, user_id=access.user.pk)
+    participant = find_row(Participant, study_id=access.study.pk, user_id=access.user.pk)
     if participant is None:
         raise PermissionDenied("A manager of the study must add you as an annotator again.")
     participant.study, participant.user = access.study, access.user

@@ -29,7 +29,7 @@ from annotation.assignments.selectors import (
 from annotation.audit_log.events import record_event
 from annotation.errors import NoAssignment, Refused
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
-from annotation.models.statements import find_own_assignment, lock_row_of_assignment, read_row
+from annotation.models.statements import find_own_assignment, find_row, read_row
 from benchmarks.asks.players import trajectories_played_by
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use
@@ -68,7 +68,7 @@ def find_participant(*, study: int, user: User) -> Participant | None:
 
     Code that changes anything about an item takes this lock first.
     """
-    participant = read_row(Participant, locked=True, study_id=study, user_id=user.pk)
+    participant = find_row(Participant, locked=True, study_id=study, user_id=user.pk)
     if participant is not None:
         participant.user = user
     return participant
@@ -91,7 +91,7 @@ def lock_assignment(assignment: Assignment) -> Assignment:
     ``NoAssignment`` where nothing is in that position, or they are no annotator.
     """
     if assignment.pk:
-        found = lock_row_of_assignment(assignment.pk)
+        found = find_row(Assignment, locked=True, id=assignment.pk)
     else:
         found = find_own_assignment(
             study=assignment.study_id, user=assignment.annotator_id, part=assignment.part,
@@ -99,6 +99,8 @@ def lock_assignment(assignment: Assignment) -> Assignment:
         )  # fmt: skip
     if found is None:
         raise NoAssignment
+    found.study = read_row(Study, found.study_id)
+    found.item = read_row(Item, found.item_id)
     return found
 
 

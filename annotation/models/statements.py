@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Model
 from django.db.models.query import RawQuerySet
 
-from annotation.models import Assignment, Item, Membership, Study
+from annotation.models import Assignment, Membership
 
 M = TypeVar("M", bound=Model)
 
@@ -28,18 +28,12 @@ _OWN_ASSIGNMENT = f"""
 def find_own_assignment(
     *, study: int, user: int, part: str, position: int, locked: bool = False
 ) -> Assignment | None:
-    """Find what somebody has at a position, with study and item, as long as they are an annotator.
+    """Find what somebody has at a position, as long as they are an annotator of the study.
 
     ``locked``: until the transaction ends.
     """
     values = [study, user, str(part), position, str(Membership.Role.ANNOTATOR)]
-    rows = Assignment.objects.raw(_OWN_ASSIGNMENT + _lock(locked), values)
-    return _with_study_and_item(next(iter(rows), None))
-
-
-def lock_row_of_assignment(pk: int) -> Assignment | None:
-    """Read an assignment with study and item, locked until the transaction ends."""
-    return _with_study_and_item(read_row(Assignment, locked=True, id=pk))
+    return next(iter(Assignment.objects.raw(_OWN_ASSIGNMENT + _lock(locked), values)), None)
 
 
 def read_rows(model: type[M], *, locked: bool = False, **columns: int) -> "RawQuerySet[M]":
@@ -52,20 +46,17 @@ def read_rows(model: type[M], *, locked: bool = False, **columns: int) -> "RawQu
     return model._default_manager.raw(statement, list(columns.values()))
 
 
-def read_row(model: type[M], *, locked: bool = False, **columns: int) -> M | None:
+def find_row(model: type[M], *, locked: bool = False, **columns: int) -> M | None:
     """Return the only row that has these numbers in these columns; None where there is none."""
     return next(iter(read_rows(model, locked=locked, **columns)), None)
+
+
+def read_row(model: type[M], key: int) -> M:
+    """Return the row that a foreign key leads to."""
+    (row,) = read_rows(model, id=key)
+    return row
 
 
 def _lock(locked: bool) -> str:
     # SQLite needs none: its transactions are IMMEDIATE, so there is one at a time.
     return " FOR NO KEY UPDATE" if locked and connection.vendor == "postgresql" else ""
-
-
-def _with_study_and_item(assignment: Assignment | None) -> Assignment | None:
-    if assignment is not None:
-        study = read_row(Study, id=assignment.study_id)
-        item = read_row(Item, id=assignment.item_id)
-        assert study is not None and item is not None, "foreign keys"
-        assignment.study, assignment.item = study, item
-    return assignment
