@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tomllib
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -121,3 +122,10 @@ def test_the_scaled_profile_runs_commands_and_variables_that_exist() -> None:
     names = [line.partition("=")[0] for line in example.splitlines() if not line.startswith("#")]
     known = (ROOT / "docs/settings.md").read_text()
     assert all(f"| `{name}` |" in known for name in names)
+
+
+def test_the_image_is_built_from_what_the_wheel_holds() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    held = project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
+    kept = (ROOT / ".dockerignore").read_text().splitlines()
+    assert {f"!{path.partition('/')[0]}" for path in held} <= set(kept)
