@@ -9,7 +9,7 @@ import fcntl
 import hashlib
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.cache import caches
 from django.db import connection, transaction
-from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.loader import MigrationLoader
 from pytest_django import DjangoDbBlocker
 
 _TEMPLATE = "planjury_migrated"
@@ -130,13 +128,6 @@ class CopyingExecutor(MigrationExecutor):
             return super().migrate(targets, *args, **kwargs)
         fill_with_copy(self.connection.connection)
         return None
-
-
-def migrate_to(using: BaseDatabaseWrapper, leaves: Sequence[tuple[str, str]]) -> None:
-    """Migrate an empty database to these migrations, squashed since or not."""
-    executor = MigrationExecutor(using)
-    executor.loader = MigrationLoader(using, replace_migrations=False)
-    executor.migrate(leaves)
 
 
 def _keep_template() -> None:

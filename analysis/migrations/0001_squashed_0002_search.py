@@ -1,6 +1,6 @@
 """Every table of this app, for new databases; those of the index of words belong to no model.
 
-Databases made before keep to the migrations that it replaces.
+The migrations that it replaces are gone: every release, 0.1.0 on, has applied all of them.
 """
 
 import django.db.models.deletion

@@ -1,6 +1,6 @@
 """Every table of this app, and the failure labels that ship, for new databases.
 
-Databases made before keep to the migrations that it replaces.
+The migrations that it replaces are gone: every release, 0.1.0 on, has applied all of them.
 """
 
 from pathlib import Path

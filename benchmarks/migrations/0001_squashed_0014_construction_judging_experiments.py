@@ -1,4 +1,7 @@
-"""Every table of this app, for new databases. Databases made before keep to what it replaces."""
+"""Every table of this app, for new databases.
+
+The migrations that it replaces are gone: every release, 0.1.0 on, has applied all of them.
+"""
 
 import django.db.models.deletion
 from django.conf import settings
