@@ -28,7 +28,7 @@ from benchmarks.visibility import Visibility
 from tests.golden.lines import canonical, report_lines
 from tests.golden.recording import restore_world
 
-APPS = ("config", "benchmarks", "annotation", "analysis")
+APPS = ("config", "benchmarks", "annotation", "analysis", "devtools")
 # Filters of one page alone are tried with so many of their values each.
 MOST_VALUES = 2
 SHARED_TRIED = ("tasks", "judging", "simulated")
