@@ -425,6 +425,6 @@ def test_it_costs_one_query_a_request(world: World, django_assert_max_num_querie
     # list of runs names those that were detached.
     for user, more in ((calm, 0), (world.ann, 4)):
         client = enter(user)
-        for path, most in (("/runs/", 14), ("/trajectories/", 24)):
+        for path, most in (("/runs/", 15), ("/trajectories/", 25)):
             with django_assert_max_num_queries(most + more):
                 client.get(path)
