@@ -1,4 +1,4 @@
-"""The people of a study whose answers a page shows, and why there may be none."""
+"""The people of a study whose answers a page shows, in words, and why there may be none."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
+from analysis.kit.page import Page
 from analysis.pages.declaration import NothingToShow
 from analysis.reports import addresses
+from analysis.reports.formatting import plural
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
 
@@ -15,6 +17,15 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Unit = Literal["trajectory", "task"]
+# With fewer items than these, intervals are rough.
+FEW_ITEMS = 30
+# What a study asks, and the button that leads to the page about it.
+ASKED_ELSEWHERE = {
+    "violation-check": ("which constraints plans violate", "See the violation check"),
+    "filter-check": ("which candidates to keep", "See the filter check"),
+    "turn-scores": ("for a score of every turn", "See the scores by turn"),
+    "ratings": ("for scores of whole items", "See the ratings"),
+}
 # Of a study that is not about what a page is about: what it asks, and the page on that.
 PAGE_OF = (
     (asks_marks, "violation-check"),
@@ -136,3 +147,110 @@ def why_no_answers(everyone: AnswerCounts, selection: Selection) -> NothingToSho
 def votes_needed(meant: Iterable[int]) -> int:
     """Return the votes that make a majority of the annotators whom each item is meant to have."""
     return max(meant, default=1) // 2 + 1
+
+
+def no_study(page: Page, purpose: str) -> None:
+    """Say that there is no study to read."""
+    text = "It needs a study with submitted items that you may read; there is none."
+    url = addresses.address("annotation:study_list")
+    page.nothing("No study yet", f"{purpose} {text}", "Look at the studies", url)
+
+
+def not_asked(page: Page, study: Study, purpose: str, *, title: str = "", remedy: str = "") -> None:
+    """Say that the study does not ask what the page is about, and which page is about it."""
+    questionnaire = load_questionnaire(study.questionnaire)
+    other = next((key for fits, key in PAGE_OF if fits(questionnaire)), "")
+    about, action = ASKED_ELSEWHERE.get(other, ("", "Look at the studies"))
+    asks = f"{about}, which is another page" if about else "for nothing of that kind"
+    url = addresses.address(f"analysis:{other}", {"study": study.pk}) if other else ""
+    page.nothing(
+        title or "Not what this study asks",
+        f"{purpose} “{study}” asks {asks}. {remedy}".strip(),
+        action,
+        url or addresses.address("annotation:study_list"),
+    )
+
+
+def no_answers(page: Page, everyone: AnswerCounts, purpose: str) -> None:
+    """Say why no answer counts: none was given, or a filter leaves out all of them."""
+    filters = page.selection.filters
+    if everyone.late and _without_late(page.selection):
+        page.nothing(
+            "No blind answers",
+            f"{purpose} All {plural(everyone.late, 'answer')} were given after the blinding was "
+            "lifted, and the filter leaves these out.",
+            "Count them",
+            f"?{filters.query(unblinded='')}",
+        )
+    elif everyone.items:
+        page.nothing(
+            "No answers by people yet",
+            f"{purpose} All {plural(everyone.items, 'submitted item')} are by simulated "
+            "annotators, and the filter leaves these out.",
+            "Count them",
+            f"?{filters.query(simulated='include')}",
+        )
+    else:
+        page.nothing(
+            "No answers yet",
+            f"{purpose} Nobody has submitted an item of this study that fits the filters.",
+            "Look at the studies",
+            addresses.address("annotation:study_list"),
+        )
+
+
+def who_answered(people: AnswerCounts) -> str:
+    """Return such as: 2 people and 1 simulated annotator."""
+    scripts = plural(people.simulated, "simulated annotator")
+    if people.simulated == people.annotators:
+        return scripts
+    real = plural(people.real, "person", "people")
+    return f"{real} and {scripts}" if people.simulated else real
+
+
+def people_notices(page: Page, people: AnswerCounts) -> None:
+    """Mark simulated annotators and answers after unblinding."""
+    if people.simulated:
+        are = "is a script" if people.simulated == 1 else "are scripts"
+        page.banner(
+            "Simulated annotators",
+            f"{people.simulated} of {plural(people.annotators, 'annotator')} here {are}. Their "
+            "scores say nothing about people; the filter “Simulated annotators” leaves them out.",
+        )
+    late = f"{people.late:,} of {plural(people.answers, 'answer')}"
+    informed = "given after the blinding was lifted, when annotators could know which agent made"
+    if people.late and people.late_left_out:
+        page.info(f"Left out: {late}, {informed} what.")
+    elif people.late:
+        were = "was" if people.late == 1 else "were"
+        page.warning(
+            f"{late} {were} {informed} what. The filter “Answers after unblinding” leaves them out."
+        )
+
+
+def few_items(page: Page, people: AnswerCounts) -> None:
+    """Warn that intervals are rough."""
+    if people.items < FEW_ITEMS:
+        page.warning(f"Only {plural(people.items, 'item')}: intervals are wide and rough.")
+
+
+def people_details(page: Page, people: AnswerCounts, everyone: AnswerCounts) -> None:
+    """Say how many answers of whom count."""
+    judged = (
+        plural(people.judged, "task")
+        if people.unit == "task"
+        else plural(people.judged, "trajectory", "trajectories")
+    )
+    page.how(
+        f"Study {page.selection.study}: {plural(people.items, 'submitted item')} on {judged} by "
+        f"{plural(people.annotators, 'annotator')}, {people.simulated} of them simulated."
+    )
+    if everyone.simulated > people.simulated:
+        gone = plural(people.left_out_simulated, "simulated annotator")
+        page.how(f"{gone} left out by the filter.")
+    if people.late:
+        counts = "left out by the filter" if people.late_left_out else "counted"
+        page.how(
+            f"Given after the blinding was lifted: {people.late:,} of "
+            f"{plural(people.answers, 'answer')}, {counts}."
+        )
