@@ -1,14 +1,12 @@
-"""The outcomes page shows rewards, trials, endings and cost of trajectories made elsewhere."""
+"""What rewards did agents get elsewhere, and how reliably? With endings and cost as files state."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Literal
 
 from analysis.figures.layout.theme import Figure
 from analysis.figures.outcomes import RewardRow, pass_lines, reward_dots, reward_spread
-from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import message_counts, outcome_frame
-from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, TableOf, UrlOf
+from analysis.kit.page import Content, Page
 from analysis.pages.outcomes.rows import (
     METRICS,
     MOST_TRIALS,
@@ -27,243 +25,231 @@ from analysis.pages.outcomes.tables import (
     pass_columns,
     reward_columns,
 )
-from analysis.reports import chosen_runs, figure_specs
+from analysis.reports import addresses, chosen_runs, figure_specs
 from analysis.reports.content import exclusions, how_interval
-from analysis.reports.formatting import Unit
+from analysis.reports.extremes import beyond
+from analysis.reports.formatting import Unit, counted, ends, level, listed, number, plural
 from analysis.stats.comparison.extremes import Extreme, find_extreme, paired_groups, pairs_of
 from analysis.stats.descriptive.spread import Histogram, spread
-from analysis.stats.results import Estimate
 from benchmarks.access import START
-from benchmarks.core.registry import EXTERNAL, find_system
+from benchmarks.core.registry import EXTERNAL
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-
-@dataclass(frozen=True)
-class OutcomeData:
-    """The outcomes that files state of every trajectory, and how many agents the data compare."""
-
-    runs: tuple[ChosenRun, ...]
-    frame: "DataFrame"
-    among: int
+PURPOSE = "The outcomes page compares agents by the rewards that files made elsewhere state."
 
 
-@dataclass(frozen=True)
-class OutcomeResult:
-    """Every agent's rewards, reliability, endings, length and cost, the highest reward first.
-
-    ``extreme`` says whether the first agent leads, by differences on common tasks.
-    """
-
-    rows: tuple[AgentRewards, ...]
-    scale: RewardScale
-    spreads: Histogram
-    extreme: Extreme
-
-    @property
-    def unit(self) -> Unit:
-        return "share" if self.scale.binary else "points"
-
-    @property
-    def known(self) -> list[AgentRewards]:
-        """The agents that have a mean reward."""
-        return [row for row in self.rows if row.reward.value is not None]
-
-    @property
-    def first(self) -> AgentRewards | None:
-        return next(iter(self.known), None)
-
-    @property
-    def leaders(self) -> Sequence[str]:
-        """The agents with the highest mean reward; whether they lead, ``extreme`` says."""
-        return self.extreme.names
-
-    @property
-    def reliability(self) -> Estimate | None:
-        """pass^k of the first agent at the largest k, where tasks were tried several times."""
-        passes = self.first.passes if self.first is not None else ()
-        return passes[-1] if len(passes) > 1 and passes[-1].value is not None else None
-
-    @property
-    def why_undefined(self) -> str:
-        """The reason why no mean reward is defined."""
-        reasons = exclusions([row.reward for row in self.rows])
-        return max(reasons, key=lambda reason: reasons[reason], default="nothing has ended")
-
-    @property
-    def unstated(self) -> list[str]:
-        """The agents with trajectories that have no reward, with their number."""
-        return [
-            f"{row.label} ({sum(row.reward.excluded.values()):,})"
-            for row in self.rows
-            if row.reward.excluded
-        ]
-
-    @property
-    def uneven(self) -> list[str]:
-        """The agents whose tasks were not tried equally often."""
-        return [row.label for row in self.rows if row.tried[0] != row.tried[1]]
-
-    @property
-    def different_tasks(self) -> bool:
-        return len({row.tasks for row in self.rows}) > 1
-
-    @property
-    def reward_intervals(self) -> str:
-        return how_interval([row.reward for row in self.rows])
-
-    @property
-    def has_passes(self) -> bool:
-        return any(row.passes for row in self.rows)
-
-    @property
-    def pass_intervals(self) -> str:
-        return how_interval([estimate for row in self.rows for estimate in row.passes])
-
-    @property
-    def stated_intervals(self) -> str:
-        return how_interval([row.stated[name] for row in self.rows for name in STATED])
-
-    @property
-    def left_out(self) -> Mapping[str, int]:
-        return exclusions([row.reward for row in self.rows])
-
-    @property
-    def errors(self) -> int:
-        """The number of trajectories that ended with an error of their infrastructure."""
-        return sum(row.endings.get("error", 0) for row in self.rows)
-
-    @property
-    def most_trials(self) -> int:
-        return MOST_TRIALS
-
-
-def load(selection: Selection) -> OutcomeData | NothingToShow:
-    """Load what files state of trajectories made elsewhere."""
-    if not selection.runs or REWARD not in find_system(selection.system).labels.measures:
-        return _why_nothing(selection)
-    frame = outcome_frame(selection.runs, METRICS)
-    frame["messages"] = frame["trajectory"].map(message_counts(selection.runs))
-    return OutcomeData(selection.runs, frame, selection.agents_here)
-
-
-def _why_nothing(selection: Selection) -> NothingToShow:
-    if selection.dataset is None:
-        return NothingToShow("nothing imported", {"needs": START})
-    if selection.system == EXTERNAL:
-        return NothingToShow("no rewards" if selection.runs else "none fits")
-    facts = {
-        "dataset": selection.filters.dataset,
-        "dataset_name": chosen_runs.dataset_name(selection),
-    }
-    return NothingToShow("made here", facts)
-
-
-def compute(data: OutcomeData) -> OutcomeResult:
-    """Estimate every agent's reward and reliability, and the lead of the first."""
-    scale = scale_of(data.frame)
-    rows = rows_of(data.runs, data.frame, scale)
-    spreads = spread(data.frame["label"].tolist(), data.frame[REWARD].to_numpy())
-    ordered = {row.label: spreads.counts[row.label] for row in rows if row.label in spreads.counts}
+def content(page: Page) -> Content:
+    """Compare the rewards that files state of trajectories made elsewhere."""
+    if not page.runs or REWARD not in page.system.labels.measures:
+        _nothing(page)
+        return
+    frame = outcome_frame(page.runs, METRICS)
+    frame["messages"] = frame["trajectory"].map(message_counts(page.runs))
+    scale = scale_of(frame)
+    unit: Literal["share", "points"] = "share" if scale.binary else "points"
+    rows = rows_of(page.runs, frame, scale)
+    labels, rewards = frame["label"].tolist(), frame[REWARD].to_numpy()
     difference = paired_groups(
-        data.frame["label"].tolist(),
-        data.frame["task"].tolist(),
-        data.frame[REWARD].to_numpy(),
-        comparisons=pairs_of(data.among),
+        labels,
+        frame["task"].tolist(),
+        rewards,
+        comparisons=pairs_of(page.selection.agents_here),
         most=1.0 if scale.bounded else None,
     )
     extreme = find_extreme({row.label: row.reward.value for row in rows}, difference)
-    histogram = Histogram(spreads.cells, ordered, spreads.missing)
-    return OutcomeResult(tuple(rows), scale, histogram, extreme)
 
+    page.answer(_answer(rows, scale, extreme, unit))
+    unstated = [
+        f"{row.label} ({sum(row.reward.excluded.values()):,})"
+        for row in rows
+        if row.reward.excluded
+    ]
+    if unstated:
+        page.warning(
+            f"Trajectories without a reward are left out, not counted as 0: {listed(unstated)}."
+        )
+    if not scale.bounded:
+        page.info(f"pass^k is not given: {rows[0].no_passes}.")
+    uneven = [row.label for row in rows if row.tried[0] != row.tried[1]]
+    if uneven:
+        page.info(
+            f"Tasks were not tried equally often by {listed(uneven)}: tasks with more trials weigh "
+            "more in the mean reward, and pass^k leaves out tasks with fewer than k."
+        )
+    if len({row.tasks for row in rows}) > 1:
+        page.warning(
+            "Agents were tried on different numbers of tasks, so their means are about different "
+            "tasks; the difference in the sentence is on common tasks alone."
+        )
+    styles = figure_specs.styles([row.label for row in rows])
+    urls = {row.label: page.url(runs=(row.run.pk,)) for row in rows}
 
-def draw_rewards(result: OutcomeResult, url: UrlOf) -> Figure | None:
-    """Draw the mean reward of every agent."""
-    if not result.known:
-        return None
-    marks = [RewardRow(row.label, row.reward, url(link_of(row))) for row in result.rows]
-    looks = figure_specs.styles([row.label for row in result.rows])
-    return reward_dots(marks, unit="share" if result.scale.binary else "points", styles=looks)
+    def draw_rewards() -> Figure | None:
+        if all(row.reward.value is None for row in rows):
+            return None
+        marks = [RewardRow(row.label, row.reward, urls[row.label]) for row in rows]
+        return reward_dots(marks, unit=unit, styles=styles)
 
-
-def draw_passes(result: OutcomeResult, url: UrlOf) -> Figure | None:
-    """Draw pass^k over k."""
-    curves = {row.label: row.passes for row in result.rows if row.passes}
-    if not curves:
-        return None
-    looks = figure_specs.styles([row.label for row in result.rows])
-    urls = {row.label: url(link_of(row)) for row in result.rows}
-    return pass_lines(curves, looks, urls)
-
-
-def draw_spread(result: OutcomeResult, url: UrlOf) -> Figure | None:
-    """Draw how rewards are spread, where they are not 0 or 1."""
-    if result.scale.binary or not result.spreads.cells:
-        return None
-    urls = {row.label: url(link_of(row)) for row in result.rows}
-    return reward_spread(result.spreads, urls)
-
-
-def rows_with_rewards(result: OutcomeResult) -> Sequence[AgentRewards]:
-    """Return the agents of which a reward is stated."""
-    if not result.spreads.cells:
-        return []
-    return [row for row in result.rows if row.label in result.spreads.counts]
-
-
-CONTENT = DeclaredPage(
-    load=load,
-    compute=compute,
-    figure=FigureOf(
+    page.figure(
         "reward",
-        lambda result: (
-            "Share of trajectories with a reward of 1, by agent"
-            if result.scale.binary
-            else "Mean reward, by agent"
-        ),
+        "Share of trajectories with a reward of 1, by agent"
+        if scale.binary
+        else "Mean reward, by agent",
         draw_rewards,
+        subtitle="With 95 % intervals.",
         table="outcomes",
-    ),
-    table=TableOf(
+    )
+    page.table(
         "outcomes",
         "Outcomes by agent",
-        rows=lambda result: result.rows,
-        columns=lambda result: outcome_columns(result.rows, result.unit),
+        rows,
+        outcome_columns(rows, unit),
         link=link_of,
-    ),
-    folded=(
-        FigureOf(
-            "pass", "How likely it is that k trials of a task all succeed (pass^k)", draw_passes
+        note="With 95 % intervals; medians with quartiles.",
+    )
+    yield
+
+    spreads = spread(labels, rewards)
+    by_label = {row.label: spreads.counts[row.label] for row in rows if row.label in spreads.counts}
+    histogram = Histogram(spreads.cells, by_label, spreads.missing)
+    has_passes = any(row.passes for row in rows)
+    page.figure(
+        "pass",
+        "How likely it is that k trials of a task all succeed (pass^k)",
+        lambda: (
+            pass_lines({row.label: row.passes for row in rows if row.passes}, styles, urls)
+            if has_passes
+            else None
         ),
-        FigureOf(
-            "spread",
-            "How rewards are spread, by agent",
-            draw_spread,
-            least_width=560,
-            table="rewards",
-        ),
-        TableOf(
-            "pass",
-            "Reliability over several trials (pass^k)",
-            rows=lambda result: result.rows if deepest_of(result.rows) else (),
-            columns=lambda result: pass_columns(result.rows),
-            link=link_of,
-        ),
-        TableOf(
-            "endings",
-            "How they ended",
-            rows=lambda result: result.rows,
-            columns=lambda result: ending_columns(result.rows),
-            link=link_of,
-        ),
-        TableOf(
-            "rewards",
-            "Rewards",
-            rows=rows_with_rewards,
-            columns=lambda result: reward_columns(result.spreads),
-            link=link_of,
-            folded=True,
-        ),
-    ),
-)
+        subtitle="Mean over tasks, with 95 % intervals by task. A steep fall means that an agent "
+        "succeeds on a task at one time and fails at another.",
+    )
+    # Rewards of 0 and 1 have no spread beside their mean.
+    page.figure(
+        "spread",
+        "How rewards are spread, by agent",
+        lambda: reward_spread(histogram, urls) if not scale.binary and spreads.cells else None,
+        subtitle="Number of trajectories; the colour is their share of the agent's.",
+        table="rewards",
+        least_width=560,
+    )
+    page.table(
+        "pass",
+        "Reliability over several trials (pass^k)",
+        rows if deepest_of(rows) else (),
+        pass_columns(rows),
+        link=link_of,
+        note="The mean over tasks of the share of all sets of k trials in which every trial has a "
+        "reward of 1. pass^1 is the mean success rate of tasks.",
+    )
+    page.table(
+        "endings",
+        "How they ended",
+        rows,
+        ending_columns(rows),
+        link=link_of,
+        note="As the file states it, or as its last message shows.",
+    )
+    page.table(
+        "rewards",
+        "Rewards",
+        [row for row in rows if row.label in by_label] if spreads.cells else (),
+        reward_columns(histogram),
+        link=link_of,
+        note="Trajectories by their reward, with their share of the agent's.",
+        folded=True,
+    )
+    _how(page, rows, scale, has_passes=has_passes)
+
+
+def _nothing(page: Page) -> None:
+    """Say why no reward is stated here, and what to do."""
+    selection = page.selection
+    if selection.dataset is None:
+        text = f"{PURPOSE} Import a file of trajectories to see something here."
+        url = addresses.address("benchmarks:trajectory_import")
+        page.nothing("Nothing was imported yet", text, "Import trajectories", url, START)
+    elif selection.system == EXTERNAL and page.runs:
+        page.nothing("No rewards here", f"{PURPOSE} The runs chosen here have none.")
+    elif selection.system == EXTERNAL:
+        text = f"{PURPOSE} No run fits these filters."
+        page.nothing("No runs here", text, "Clear the filters", "?")
+    else:
+        query = {"dataset": selection.filters.dataset} if selection.filters.dataset else {}
+        page.nothing(
+            "Made here, without rewards",
+            f"{PURPOSE} The trajectories of {chosen_runs.dataset_name(selection)} were made here: "
+            "they have no stated rewards. The leaderboard says how often they do what was asked.",
+            "See the leaderboard",
+            addresses.address("analysis:leaderboard", query),
+        )
+
+
+def _answer(rows: Sequence[AgentRewards], scale: RewardScale, extreme: Extreme, unit: Unit) -> str:
+    """Say who got the highest rewards, and how reliably."""
+    first = next((row for row in rows if row.reward.value is not None), None)
+    if first is None:
+        reasons = exclusions([row.reward for row in rows])
+        why = max(reasons, key=lambda reason: reasons[reason], default="nothing has ended")
+        return f"No mean reward can be given: {why}."
+    reward, several = first.reward, len(extreme.names) > 1
+    value, n = number(reward.value or 0.0, unit), plural(reward.n, "trajectory", "trajectories")
+    what = (
+        f"a reward of 1 in {value} of {n}" if scale.binary else f"a mean reward of {value} over {n}"
+    )
+    interval = reward.interval
+    inside = f" ({level(interval)} interval {ends(interval, unit)})" if interval else ""
+    gets = f"{'get' if several else 'gets'} {what} on {plural(first.tasks, 'task')}{inside}"
+    leaders = listed(extreme.names)
+    if extreme.verdict == "equal":
+        return f"No agent leads: {leaders} each {gets}."
+    unclear = extreme.verdict == "unclear"
+    lead = (
+        f", {beyond(extreme, unit)}{': not a clear difference' * unclear}" if extreme.next else ""
+    )
+    passes = first.passes
+    reliable = ""
+    if len(passes) > 1 and passes[-1].value is not None:
+        k, chance = len(passes), number(passes[-1].value, "share")
+        reliable = f"; {k} trials of a task all succeed with probability {chance} (pass^{k})"
+    return (
+        f"{'No agent clearly leads. ' * unclear}{leaders} {'each ' * several}{gets}{lead}"
+        f"{reliable}."
+    )
+
+
+def _how(page: Page, rows: Sequence[AgentRewards], scale: RewardScale, *, has_passes: bool) -> None:
+    """Say how rewards, reliability, lengths and cost were computed."""
+    mean = (
+        "All are 0 or 1, so their mean is a share." if scale.binary else "Mean over trajectories."
+    )
+    rewards = how_interval([row.reward for row in rows])
+    left_out = exclusions([row.reward for row in rows])
+    page.how(
+        f"Rewards are those that the files state; nothing was scored here. {mean}",
+        f"Intervals of rewards (95 %): {rewards or 'none'}. Where a task was tried several times, "
+        "they are by task, because trials of a task are not independent.",
+        f"Left out: {counted(left_out)}." if left_out else "No trajectory is left out.",
+    )
+    if has_passes:
+        passes = how_interval([estimate for row in rows for estimate in row.passes])
+        page.how(
+            "pass^k: mean over tasks of C(c, k)/C(n, k) with c successes (reward 1) in n trials, "
+            f"up to k = {MOST_TRIALS}; interval: {passes or 'none'} (τ-bench, arXiv 2406.12045)."
+        )
+    stated = how_interval([row.stated[name] for row in rows for name in STATED])
+    page.how(
+        "Turns, messages and tool calls are counted: median, with the quartiles under it. Cost and "
+        f"tokens are means of what is stated; {stated or 'no interval'}."
+    )
+    errors = sum(row.endings.get("error", 0) for row in rows)
+    if errors:
+        page.how(
+            f"{plural(errors, 'trajectory', 'trajectories')} ended with an error of the "
+            "infrastructure; the rewards that the files state count."
+        )
+    value = "the share of trajectories with a reward of 1" if scale.binary else "their mean"
+    reliability = ", pass^k the mean over tasks of the chance that k trials all succeed"
+    page.methods(
+        f"Rewards are those that the imported files state; an agent's value is {value}"
+        f"{reliability * has_passes}."
+    )

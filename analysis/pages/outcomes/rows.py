@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
@@ -26,16 +25,14 @@ NO_SCALE = "rewards do not lie between 0 and 1, so no reward stands for success"
 ONE_TRIAL = "each task has one trial"
 
 
-@dataclass(frozen=True)
-class RewardScale:
+class RewardScale(NamedTuple):
     """The range of rewards over all agents of the page."""
 
     binary: bool
     bounded: bool
 
 
-@dataclass(frozen=True)
-class AgentRewards:
+class AgentRewards(NamedTuple):
     """One agent.
 
     ``passes`` is pass^k for k = 1, 2, …; empty where it is not defined, for the reason
@@ -43,6 +40,7 @@ class AgentRewards:
     """
 
     run: ChosenRun
+    label: str
     done: int
     tasks: int
     trials: TrialCounts
@@ -53,10 +51,6 @@ class AgentRewards:
     counted: Mapping[str, Quartiles]
     stated: Mapping[str, Estimate]
     endings: Mapping[str, int]
-
-    @property
-    def label(self) -> str:
-        return self.run.label
 
 
 def scale_of(frame: "DataFrame") -> RewardScale:
@@ -89,6 +83,7 @@ def _row(run: ChosenRun, mine: "DataFrame", scale: RewardScale) -> AgentRewards:
         why = ONE_TRIAL if trials.most else "no reward is stated"
     return AgentRewards(
         run=run,
+        label=run.label,
         done=len(mine),
         tasks=len(tried),
         trials=trials,

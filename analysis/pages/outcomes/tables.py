@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+from analysis.kit import columns
+from analysis.kit.columns import Column
 from analysis.kit.links import Link
-from analysis.pages.declaration import ColumnOf, agent_of, count_of, estimate_of
 from analysis.pages.outcomes.rows import COUNTED, STATED, AgentRewards
+from analysis.reports import content as parts
 from analysis.reports.content import (
     Cell,
-    Column,
     count_cell,
     estimate_cell,
     estimate_column,
@@ -25,24 +26,24 @@ def link_of(row: AgentRewards, **more: str) -> Link:
     return Link(runs=(row.run.pk,), more=more)
 
 
-def agent_column() -> ColumnOf[AgentRewards]:
+def agent_column() -> Column[AgentRewards]:
     """Return a column of agents."""
-    return agent_of(lambda row: row.run)
+    return columns.agent(lambda row: row.run)
 
 
-def outcome_columns(rows: Sequence[AgentRewards], unit: Unit) -> list[ColumnOf[AgentRewards]]:
+def outcome_columns(rows: Sequence[AgentRewards], unit: Unit) -> list[Column[AgentRewards]]:
     """Say of every agent how much there is, its reward, its reliability, its length and cost."""
     help = find_system(EXTERNAL).labels.measures
     deepest = deepest_of(rows)
     stated = [name for name in STATED if any(row.stated[name].value is not None for row in rows)]
-    columns = [
+    shown: list[Column[AgentRewards]] = [
         agent_column(),
-        count_of("n", lambda row: row.done, "trajectories", "Trajectories that have ended"),
-        count_of("Tasks", lambda row: row.tasks),
-        ColumnOf(
-            Column("Trials", ("trials least", "trials most"), help="Trials per task"), _trials
+        columns.count("n", lambda row: row.done, "trajectories", "Trajectories that have ended"),
+        columns.count("Tasks", lambda row: row.tasks),
+        Column(
+            parts.Column("Trials", ("trials least", "trials most"), help="Trials per task"), _trials
         ),
-        estimate_of(
+        columns.estimate(
             "Reward",
             lambda row: row.reward,
             unit,
@@ -53,11 +54,11 @@ def outcome_columns(rows: Sequence[AgentRewards], unit: Unit) -> list[ColumnOf[A
     ]
     if deepest > 1:
         help_pass = f"Probability that {deepest} trials of a task all succeed"
-        columns.append(_pass_column(deepest, help_pass))
-    columns += [_middle_column(name, title) for name, title in COUNTED.items()]
-    columns += [_stated_column(name, help[name].help) for name in stated]
-    left = Column("No reward", ("without reward",), help="Left out of the mean, by reason")
-    return [*columns, ColumnOf(left, _left_out, lambda row: link_of(row, reward="undefined"))]
+        shown.append(_pass_column(deepest, help_pass))
+    shown += [_middle_column(name, title) for name, title in COUNTED.items()]
+    shown += [_stated_column(name, help[name].help) for name in stated]
+    left = parts.Column("No reward", ("without reward",), help="Left out of the mean, by reason")
+    return [*shown, Column(left, _left_out, lambda row: link_of(row, reward="undefined"))]
 
 
 def deepest_of(rows: Sequence[AgentRewards]) -> int:
@@ -75,15 +76,15 @@ def _successes(row: AgentRewards, unit: Unit) -> Link:
     return link_of(row, reward="full") if unit == "share" and row.reward.value else link_of(row)
 
 
-def _middle_column(name: str, title: str) -> ColumnOf[AgentRewards]:
+def _middle_column(name: str, title: str) -> Column[AgentRewards]:
     low = title.lower()
-    parts = (f"{low} median", f"{low} q1", f"{low} q3")
-    column = Column(title, parts, help=f"Median number of {low} per trajectory")
-    return ColumnOf(column, lambda row: _middle_cell(row.counted[name]))
+    quarters = (f"{low} median", f"{low} q1", f"{low} q3")
+    column = parts.Column(title, quarters, help=f"Median number of {low} per trajectory")
+    return Column(column, lambda row: _middle_cell(row.counted[name]))
 
 
-def _stated_column(name: str, help: str) -> ColumnOf[AgentRewards]:
-    return estimate_of(STATED[name], lambda row: row.stated[name], "amount", help=help)
+def _stated_column(name: str, help: str) -> Column[AgentRewards]:
+    return columns.estimate(STATED[name], lambda row: row.stated[name], "amount", help=help)
 
 
 def _middle_cell(found: Quartiles) -> Cell:
@@ -105,46 +106,46 @@ def _left_out(row: AgentRewards) -> Cell:
     return Cell(f"{total:,}", (words,), tip=words)
 
 
-def pass_columns(rows: Sequence[AgentRewards]) -> list[ColumnOf[AgentRewards]]:
+def pass_columns(rows: Sequence[AgentRewards]) -> list[Column[AgentRewards]]:
     """Give pass^k a column for every k."""
     return [
         agent_column(),
-        count_of("Tasks", lambda row: len(row.trials.tasks)),
+        columns.count("Tasks", lambda row: len(row.trials.tasks)),
         *(_pass_column(k) for k in range(1, deepest_of(rows) + 1)),
     ]
 
 
-def _pass_column(k: int, help: str = "") -> ColumnOf[AgentRewards]:
+def _pass_column(k: int, help: str = "") -> Column[AgentRewards]:
     def cell(row: AgentRewards) -> Cell:
         if len(row.passes) < k:
             why = row.no_passes or f"no task has {k} trials"
             return Cell(data=(None, None, None, 0, why), reason=why)
         return estimate_cell(row.passes[k - 1], "share")
 
-    return ColumnOf(estimate_column(f"pass^{k}", help=help), cell)
+    return Column(estimate_column(f"pass^{k}", help=help), cell)
 
 
-def ending_columns(rows: Sequence[AgentRewards]) -> list[ColumnOf[AgentRewards]]:
+def ending_columns(rows: Sequence[AgentRewards]) -> list[Column[AgentRewards]]:
     """Count how trajectories ended."""
     codes = dict.fromkeys(code for row in rows for code in sorted(row.endings))
     return [agent_column(), *(_ending_column(code) for code in codes)]
 
 
-def _ending_column(code: str) -> ColumnOf[AgentRewards]:
+def _ending_column(code: str) -> Column[AgentRewards]:
     ending = find_system(EXTERNAL).labels.ending(code)
-    return ColumnOf(
+    return Column(
         number_column(ending.title, f"ended {code}", ending.sentence),
         lambda row: count_cell(row.endings.get(code, 0)),
         lambda row: link_of(row, end=code),
     )
 
 
-def reward_columns(spreads: Histogram) -> list[ColumnOf[AgentRewards]]:
+def reward_columns(spreads: Histogram) -> list[Column[AgentRewards]]:
     """Count the trajectories with each reward."""
     return [
         agent_column(),
         *(_reward_column(spreads, place, cell) for place, cell in enumerate(spreads.cells)),
-        ColumnOf(
+        Column(
             number_column("Not stated"),
             lambda row: count_cell(spreads.missing[row.label]),
             lambda row: link_of(row, reward="undefined"),
@@ -152,7 +153,7 @@ def reward_columns(spreads: Histogram) -> list[ColumnOf[AgentRewards]]:
     ]
 
 
-def _reward_column(spreads: Histogram, place: int, found: HistogramBin) -> ColumnOf[AgentRewards]:
+def _reward_column(spreads: Histogram, place: int, found: HistogramBin) -> Column[AgentRewards]:
     def cell(row: AgentRewards) -> Cell:
         count, share = spreads.counts[row.label][place], spreads.shares(row.label)[place]
         return Cell(f"{count:,}", (count,), sub="" if share is None else number(share, "share"))
@@ -163,4 +164,4 @@ def _reward_column(spreads: Histogram, place: int, found: HistogramBin) -> Colum
         return link_of(row, reward=whole) if whole is not None else link_of(row)
 
     column = number_column(f"Reward {found.label}", f"reward {found.label}")
-    return ColumnOf(column, cell, link)
+    return Column(column, cell, link)
