@@ -3,22 +3,23 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from analysis.pages.declaration import ColumnOf, estimate_of
+from analysis.kit import columns
+from analysis.kit.columns import Column
 from analysis.stats.rater_agreement.decisions import DecisionQuality
 
 R = TypeVar("R")
 
 
-def summary_columns(decisions: Callable[[R], DecisionQuality]) -> tuple[ColumnOf[R], ...]:
+def summary_columns(decisions: Callable[[R], DecisionQuality]) -> tuple[Column[R], ...]:
     """Return the columns F1 (a share) and MCC (-1 to 1) of the ``decisions`` of a row."""
     return (
-        estimate_of(
+        columns.estimate(
             "F1",
             lambda row: decisions(row).f1,
             "share",
             help="Harmonic mean of precision and recall",
         ),
-        estimate_of(
+        columns.estimate(
             "MCC",
             lambda row: decisions(row).mcc,
             "points",

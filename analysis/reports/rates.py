@@ -59,3 +59,20 @@ def how_rates(rates: Iterable[Rate]) -> str:
     found = list(rates)
     estimates = [rate.clustered for rate in found] + [rate.wilson for rate in found]
     return how_interval(estimates) or "none"
+
+
+def rate_words(rate: Rate, name: str) -> str:
+    """Return a rate in words; ``name`` is its short name."""
+    if rate.wilson.value is None:
+        return f"nothing, because there is none ({name} undefined)"
+    interval = read_first(rate).interval
+    inside = f"; 95 % interval {ends(interval, 'share')}" if interval is not None else ""
+    return f"{number(rate.wilson.value, 'share')} ({rate.hits:,} of {rate.of:,}{inside})"
+
+
+def two_intervals(clusters: str, units: str) -> str:
+    """Say what the two intervals of a rate are: the one drawn, by cluster, and Wilson's."""
+    return (
+        f"95 % intervals draw {clusters}; where all of them agree, Wilson's counts each once. The "
+        f"CSV has Wilson's over {units} as well, which takes them as independent."
+    )

@@ -1,12 +1,10 @@
-"""The filter check page compares which candidates the checker and most people remove."""
+"""Does the checker remove what people would remove? Its decisions beside the majority's."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.figures.layout.theme import ACCENT, Figure
 from analysis.figures.shares import PublishedShares, Shares, share_dots
-from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_candidates
 from analysis.frames.filter_decisions import (
     AskedCandidate,
@@ -14,59 +12,52 @@ from analysis.frames.filter_decisions import (
     asked_candidates,
     decision_frame,
 )
+from analysis.kit import columns
+from analysis.kit.columns import Column
+from analysis.kit.links import Link
+from analysis.kit.page import Content, Page
 from analysis.pages.decisions import summary_columns
-from analysis.pages.declaration import (
-    ColumnOf,
-    DeclaredPage,
-    FigureOf,
-    NothingToShow,
-    TableOf,
-    UrlOf,
-    count_of,
-    estimate_of,
-    text_of,
-)
-from analysis.pages.filter_check.rows import CheckerQuality, FilterCheck, FilterDifference
 from analysis.pages.people import (
     AnswerCounts,
     chosen_people,
+    no_answers,
+    no_study,
+    not_asked,
+    people_details,
+    people_notices,
     votes_needed,
-    why_no_answers,
-    why_not_asked,
+    who_answered,
 )
 from analysis.pages.violation_check.tables import KIND_WORDS
-from analysis.reports import addresses, run_marks
-from analysis.reports.content import (
-    PUBLISHED,
-    Cell,
-    Column,
-    count_cell,
-    estimate_cell,
-    estimate_column,
-    number_column,
-    text_cell,
-    text_column,
-    words_column,
-)
+from analysis.reports import addresses, chosen_runs, run_marks
+from analysis.reports import content as parts
+from analysis.reports.content import PUBLISHED, Cell, count_cell, estimate_cell, text_cell
+from analysis.reports.formatting import counted, plural
 from analysis.reports.published import published_count_estimate, published_rate_cell
 from analysis.reports.rates import (
+    how_rates,
     left_out_cell,
     rate_cell,
     rate_column,
+    rate_words,
     read_first,
+    two_intervals,
 )
-from analysis.stats.rater_agreement.decisions import compare_decisions
-from analysis.stats.rater_agreement.majority import majority_vote
-from analysis.stats.rater_agreement.reliability import category_agreement
+from analysis.stats.descriptive.rates import Rate
+from analysis.stats.rater_agreement.decisions import DecisionQuality, compare_decisions
+from analysis.stats.rater_agreement.majority import Majorities, MajorityVerdict, majority_vote
+from analysis.stats.rater_agreement.reliability import Reliability, category_agreement
 from annotation.questionnaires import load_questionnaire
 from annotation.ratings.voting import VoteOutcome
 from benchmarks.core.ports.published import PaperStatements
-from benchmarks.core.registry import find_system
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-
+PURPOSE = (
+    "The filter check compares what the checker removed from the candidate constraints with what "
+    "the majority of people would remove."
+)
 NOT_PUBLISHED = "not published"
 MEASURES = {
     "false_negative_rate": ("FNR", "Of what people would remove, what the checker let through"),
@@ -75,10 +66,6 @@ MEASURES = {
     "recall": ("Recall", "Of what people would remove, what the checker removed"),
     "accuracy": ("Same decision", "Of all compared candidates"),
 }
-# A check of this study, or the paper's.
-Row = CheckerQuality | PaperStatements
-
-
 SEED = 20251206
 MOST_ROWS = 200
 KEEP, REMOVE = "keep", "remove"
@@ -98,212 +85,247 @@ SHOWN = {
 }
 
 
-def rate_columns(_: FilterCheck) -> Sequence[ColumnOf[Row]]:
-    """Give every rate, of the checks here and as published."""
-    return (
-        _beside(text_column("Candidates"), lambda row: text_cell(row.name), _published_name),
-        _beside(number_column("Compared"), lambda row: count_cell(row.decisions.n)),
-        _beside(
-            number_column("Tasks"),
-            lambda row: count_cell(row.decisions.clusters),
-            lambda paper: count_cell(paper.checks["removed"].units),
-        ),
-        _beside(
-            rate_column("Removed", help="Of all candidates with a decision"),
-            lambda row: rate_cell(row.removed),
-            lambda _: published_rate_cell(None),
-        ),
-        _beside(
-            estimate_column(
-                "Removed on average", help="Mean over tasks of each one's share removed"
+class CheckerQuality(NamedTuple):
+    """The checker against the majority, and people against each other, on candidates of a kind."""
+
+    name: str
+    decisions: DecisionQuality
+    votes: Majorities
+    people: Reliability
+
+
+class FilterDifference(NamedTuple):
+    """A candidate on which the checker and the majority differ, or people tie."""
+
+    candidate: AskedCandidate
+    verdict: MajorityVerdict
+
+
+# A check of this study, or the paper's.
+Row = CheckerQuality | PaperStatements
+
+
+def content(page: Page) -> Content:
+    """Hold the checker against the majority: on all candidates, and on those of each kind."""
+    study = page.selection.study
+    if study is None:
+        no_study(page, PURPOSE)
+        return
+    if not asks_candidates(load_questionnaire(study.questionnaire)):
+        not_asked(page, study, PURPOSE)
+        return
+    candidates = asked_candidates(study, page.selection)
+    frame, people, everyone = chosen_people(
+        decision_frame(study, candidates), page.selection, "task"
+    )
+    if frame.empty:
+        no_answers(page, everyone, PURPOSE)
+        return
+    paper = page.system.paper
+    minimum = votes_needed(candidate.meant for candidate in candidates)
+    checks = [
+        _check(name, kinds, candidates, frame, minimum)
+        for name, kinds in KINDS.items()
+        if name == ALL or any(candidate.kind in kinds for candidate in candidates)
+    ]
+    whole, quality = checks[0], checks[0].decisions
+    removed = quality.decided_positive
+    of_candidates = f"{removed.hits:,} of {plural(removed.of, 'candidate')}"
+    page.answer(_answer(quality, people, of_candidates))
+    if page.selection.dataset is not None and page.selection.dataset.is_demo:
+        page.banner(
+            "Demo data",
+            "Candidates and decisions come with the demo. They say nothing about a real checker.",
+        )
+    people_notices(page, people)
+    if minimum == 1:
+        page.info(
+            "Each task is judged by one annotator, who counts as the majority: this says nothing "
+            "about how far people agree with each other."
+        )
+    tied = whole.votes.states[VoteOutcome.TIED]
+    left = f"; {tied:,} on which people tie are left out of the other rates" if tied else ""
+    page.figure(
+        "rates",
+        "The checker against the majority of people",
+        lambda: _draw(page, whole, paper),
+        subtitle="Positive: remove. With 95 % intervals by task; where all tasks agree, Wilson's "
+        f"over tasks. The checker removed {of_candidates}{left}.",
+    )
+    published: list[Row] = [paper] if "removed" in paper.checks else []
+    page.table(
+        "rates",
+        "The checker against the majority",
+        [*checks, *published],
+        _rate_columns(),
+        # Candidates have no list of their own: numbers lead to all items of the study.
+        link=lambda row: Link() if isinstance(row, CheckerQuality) else None,
+        note=f"Positive: remove. {two_intervals('tasks', 'candidates')}",
+    )
+    yield
+    page.table(
+        "counts",
+        "Counts of decisions, F1 and MCC",
+        checks,
+        [
+            columns.text("Candidates", lambda row: row.name),
+            columns.count("Both remove", lambda row: row.decisions.confusion.true_positive),
+            columns.count(
+                "People alone remove",
+                lambda row: row.decisions.confusion.false_negative,
+                help="Let through by the checker: false negatives",
             ),
-            lambda row: estimate_cell(row.decisions.mean_share, "share"),
-            _published_mean,
-        ),
-        *(_rate(measure, label, help) for measure, (label, help) in MEASURES.items()),
-        _beside(text_column("Left out"), lambda row: left_out_cell(row.decisions.excluded)),
+            columns.count(
+                "Checker alone removes",
+                lambda row: row.decisions.confusion.false_positive,
+                help="False positives",
+            ),
+            columns.count("Both keep", lambda row: row.decisions.confusion.true_negative),
+            *summary_columns(_decisions),
+        ],
     )
-
-
-def _beside(
-    column: Column,
-    here: Callable[[CheckerQuality], Cell],
-    published: Callable[[PaperStatements], Cell] | None = None,
-) -> ColumnOf[Row]:
-    """Return a column of this study's checks; of the paper it has a dash, if nothing is given."""
-    nothing = Cell(data=(None,) if column.num else ("",), reason=NOT_PUBLISHED)
-    return ColumnOf(
-        column,
-        lambda row: (
-            here(row)
-            if isinstance(row, CheckerQuality)
-            else nothing
-            if published is None
-            else published(row)
-        ),
-    )
-
-
-def _rate(measure: str, label: str, help: str) -> ColumnOf[Row]:
-    return _beside(
-        rate_column(label, help=help),
-        lambda row: rate_cell(row.rate(measure)),
-        lambda paper: published_rate_cell(paper.checks.get(measure)),
-    )
-
-
-def _published_name(paper: PaperStatements) -> Cell:
-    source = paper.checks["removed"].source
-    return text_cell("Published", badges=(run_marks.PUBLISHED_BADGE,), sub=source)
-
-
-def _published_mean(paper: PaperStatements) -> Cell:
-    removed = paper.checks["removed"]
-    data = (removed.share, None, None, removed.units, PUBLISHED)
-    return Cell(f"{100 * removed.share:.2f} %", data, source=removed.source)
-
-
-def count_columns(_: FilterCheck) -> Sequence[ColumnOf[CheckerQuality]]:
-    """Give the counts behind the rates, and what sums them up in one number."""
-    return (
-        text_of("Candidates", lambda row: row.name),
-        count_of("Both remove", lambda row: row.decisions.confusion.true_positive),
-        count_of(
-            "People alone remove",
-            lambda row: row.decisions.confusion.false_negative,
-            help="Let through by the checker: false negatives",
-        ),
-        count_of(
-            "Checker alone removes",
-            lambda row: row.decisions.confusion.false_positive,
-            help="False positives",
-        ),
-        count_of("Both keep", lambda row: row.decisions.confusion.true_negative),
-        *summary_columns(lambda row: row.decisions),
-    )
-
-
-def vote_columns(result: FilterCheck) -> Sequence[ColumnOf[CheckerQuality]]:
-    """Give how many candidates had each outcome of the votes."""
     words = {
         VoteOutcome.UNANIMOUS: "Unanimous",
         VoteOutcome.MAJORITY: "Majority",
         VoteOutcome.TIED: "Tied",
-        VoteOutcome.TOO_FEW: f"Under {result.minimum} votes",
+        VoteOutcome.TOO_FEW: f"Under {minimum} votes",
     }
-    return (
-        text_of("Candidates", lambda row: row.name),
-        *(
-            count_of(word, lambda row, state=state: row.votes.states[state])  # type: ignore[misc]
-            for state, word in words.items()
-        ),
-        estimate_of("Share unanimous", lambda row: row.votes.unanimous_share, "share"),
-    )
-
-
-def difference_columns(_: FilterCheck) -> Sequence[ColumnOf[FilterDifference]]:
-    """Give each candidate with its votes and the checker's decision."""
-    return (
-        ColumnOf(
-            text_column("Task"),
-            lambda row: text_cell(
-                row.candidate.task_name,
-                url=addresses.address("benchmarks:task", task_id=row.candidate.task),
+    page.table(
+        "votes",
+        "Outcomes of the votes",
+        checks,
+        [
+            columns.text("Candidates", lambda row: row.name),
+            *(
+                columns.count(word, lambda row, state=state: row.votes.states[state])  # type: ignore[misc]
+                for state, word in words.items()
             ),
-        ),
-        text_of("Kind", lambda row: KIND_WORDS.get(row.candidate.kind, row.candidate.kind)),
-        ColumnOf(words_column("Candidate"), lambda row: text_cell(row.candidate.text)),
-        ColumnOf(
-            text_column(
-                "Difference",
-                help="Let through: people would remove it; lost: people would keep it",
+            columns.estimate("Share unanimous", lambda row: row.votes.unanimous_share, "share"),
+        ],
+        note="Ties are left out of the rates, and listed below.",
+    )
+    differences = _differences(whole, candidates)
+    page.table(
+        "differences",
+        "Where checker and majority differ, and where people tie",
+        differences,
+        _difference_columns(),
+        most=MOST_ROWS,
+    )
+    page.table(
+        "people",
+        "Agreement between people",
+        checks,
+        [
+            columns.text("Candidates", lambda row: row.name),
+            columns.count(
+                "Decided twice",
+                lambda row: row.people.items,
+                help="Candidates that two people or more decided about",
             ),
-            lambda row: text_cell(row.kind),
-        ),
-        ColumnOf(
-            Column("People remove", ("people remove", "people keep"), help="Of those who decided"),
-            _votes,
-        ),
-        ColumnOf(Column("Checker", ("checker", "reason"), num=False), _decision),
+            columns.estimate(
+                "Alpha",
+                lambda row: row.people.alpha,
+                "points",
+                help="Krippendorff's alpha, nominal: 1 is perfect, 0 is chance",
+            ),
+            columns.estimate(
+                "Equal",
+                lambda row: row.people.equal,
+                "share",
+                help="Share of pairs of decisions that are equal",
+            ),
+        ],
+        note="95 % intervals are by task. Where nearly all decisions are the same alpha is low "
+        "however often people agree: read it beside the share of equal pairs.",
+    )
+    if not differences:
+        page.info(
+            "Checker and majority differ nowhere: every compared decision is the same, and none "
+            "is tied."
+            if quality.clusters
+            else "No decision can be compared yet."
+        )
+    page.how(f"Dataset {chosen_runs.dataset_name(page.selection)}.")
+    people_details(page, people, everyone)
+    checkers = sorted({c.decided_by for c in candidates if c.decided_by})
+    made_by = f"; checker: {', '.join(checkers)}" if checkers else ""
+    intervals = how_rates([quality.accuracy, quality.decided_positive])
+    page.how(
+        f"Checker: the decisions stored with {plural(len(candidates), 'candidate')}{made_by}.",
+        "Majority: what more than half of a candidate's annotators said; it needs "
+        f"{plural(minimum, 'annotator')}. Ties are not resolved.",
+        f"Compared: {plural(quality.n, 'candidate')} of {plural(quality.clusters, 'task')}. Left "
+        f"out: {counted(quality.excluded) or 'none'}.",
+        "Positive: remove. FNR = share of what the majority would remove that the checker let "
+        "through; FPR = share of what the majority would keep that the checker removed; precision "
+        "= share of what the checker removed that the majority would remove; recall = 1 − FNR. "
+        "With keep as the positive class FNR and FPR change places. F1 is the harmonic mean of "
+        "precision and recall; MCC is Matthews’ correlation, which both classes count for.",
+        "Removed is over all candidates with a decision, compared or not; on average: the mean of "
+        "each task's share.",
+        f"95 % intervals: {intervals}. Candidates of one task are not independent: read the one by "
+        "task.",
+        "Among people: Krippendorff's alpha, nominal, and the share of equal pairs of decisions.",
+    )
+    if published:
+        page.how(
+            f"Published ({paper.name}, {paper.checks['removed'].source}): 42.18 % removed on "
+            "average, FNR 2.31 %, FPR 3.72 %; without counts or intervals, and without naming the "
+            "positive class."
+        )
+    page.methods(
+        "The checker's decisions are compared with what more than half of a candidate's annotators "
+        "decided; the positive class is remove, and ties are left out. Rates: 95 % intervals, "
+        f"{intervals}."
     )
 
 
-def _votes(row: FilterDifference) -> Cell:
-    removes, keeps = row.verdict.counts.get("remove", 0), row.verdict.counts.get("keep", 0)
-    return Cell(f"{removes} of {removes + keeps}", (removes, keeps))
-
-
-def _decision(row: FilterDifference) -> Cell:
-    one = row.candidate
-    return Cell(
-        one.decision or "",
-        (one.decision, one.reason),
-        sub=one.reason,
-        reason="" if one.decision else "no decision is stored",
-    )
-
-
-def agreement_columns(_: FilterCheck) -> Sequence[ColumnOf[CheckerQuality]]:
-    """Give how far people agree with each other."""
+def _answer(quality: DecisionQuality, people: AnswerCounts, of_candidates: str) -> str:
+    """State which share the checker let through, and which it lost."""
+    if quality.decided_positive.wilson.value is None:
+        return f"{who_answered(people)} decided, but the checker's decisions are not known."
+    if not quality.n:
+        return (
+            f"The checker removed {of_candidates}; no decision can be compared yet: "
+            f"{counted(quality.excluded)}."
+        )
     return (
-        text_of("Candidates", lambda row: row.name),
-        count_of(
-            "Decided twice",
-            lambda row: row.people.items,
-            help="Candidates that two people or more decided about",
-        ),
-        estimate_of(
-            "Alpha",
-            lambda row: row.people.alpha,
-            "points",
-            help="Krippendorff's alpha, nominal: 1 is perfect, 0 is chance",
-        ),
-        estimate_of(
-            "Equal",
-            lambda row: row.people.equal,
-            "share",
-            help="Share of pairs of decisions that are equal",
-        ),
+        f"Of what the majority of {who_answered(people)} would remove, the checker let through "
+        f"{rate_words(quality.false_negative_rate, 'FNR')}; of what they would keep, it removed "
+        f"{rate_words(quality.false_positive_rate, 'FPR')}."
     )
 
 
-@dataclass(frozen=True)
-class FilterCheckData:
-    """The candidates that people were asked about, and their decisions."""
-
-    candidates: tuple[AskedCandidate, ...]
-    frame: "DataFrame"
-    people: AnswerCounts
-    everyone: AnswerCounts
-    reference: PaperStatements
+def rate_of(row: CheckerQuality, measure: str) -> Rate:
+    """Return a rate by its name; “removed” is over all candidates with a decision."""
+    rate: Rate = getattr(row.decisions, "decided_positive" if measure == "removed" else measure)
+    return rate
 
 
-def load(selection: Selection) -> FilterCheckData | NothingToShow:
-    """Load the decisions of a study's people beside the checker's."""
-    study = selection.study
-    if study is None:
-        return NothingToShow("no study")
-    if not asks_candidates(load_questionnaire(study.questionnaire)):
-        return why_not_asked(study)
-    candidates = asked_candidates(study, selection)
-    frame, people, everyone = chosen_people(decision_frame(study, candidates), selection, "task")
-    if frame.empty:
-        return why_no_answers(everyone, selection)
-    reference = find_system(selection.system).paper
-    return FilterCheckData(tuple(candidates), frame, people, everyone, reference)
+def _decisions(row: CheckerQuality) -> DecisionQuality:
+    return row.decisions
 
 
-def compute(data: FilterCheckData) -> FilterCheck:
-    """Hold the checker against the majority: on all candidates, and on those of each kind."""
-    minimum = votes_needed(candidate.meant for candidate in data.candidates)
-    checks = [
-        _check(name, kinds, data.candidates, data.frame, minimum)
-        for name, kinds in KINDS.items()
-        if name == ALL or any(candidate.kind in kinds for candidate in data.candidates)
-    ]
-    return FilterCheck(
-        tuple(checks), data.candidates, minimum, data.people, data.everyone, data.reference
-    )
+def _differences(
+    whole: CheckerQuality, candidates: Sequence[AskedCandidate]
+) -> list[FilterDifference]:
+    """Return the candidates on which the checker and the majority differ, or people tie."""
+    decided = (VoteOutcome.UNANIMOUS, VoteOutcome.MAJORITY)
+    differences = []
+    for candidate in candidates:
+        verdict = whole.votes.by_item[candidate.place]
+        differs = verdict.state in decided and candidate.decision not in (None, verdict.value)
+        if differs or verdict.state is VoteOutcome.TIED:
+            differences.append(FilterDifference(candidate, verdict))
+    return differences
+
+
+def _kind_of(row: FilterDifference) -> str:
+    """Return the kind of difference: tied, let through (by the checker), or lost."""
+    if row.verdict.state is VoteOutcome.TIED:
+        return "tied"
+    return "let through" if row.verdict.value == REMOVE else "lost"
 
 
 def _check(
@@ -341,67 +363,119 @@ def _check(
     )
 
 
-def draw_rates(result: FilterCheck, url: UrlOf) -> Figure:
-    """Draw the rates of all candidates, with the published ones."""
-    estimates = [read_first(result.whole.rate(measure)) for measure in SHOWN]
-    checks = result.reference.checks
-    published = {
-        words: published_count_estimate(checks[measure])
-        for measure, words in SHOWN.items()
-        if measure in checks
-    }
-    return share_dots(
-        list(SHOWN.values()),
-        [
-            Shares(
-                "here",
-                estimates,
-                "circle",
-                ACCENT,
-                urls=[url(result.whole.link)] * len(estimates),
-            )
-        ],
-        title="Share of candidates",
-        published=[PublishedShares(values=published)] if published else [],
+def _rate_columns() -> list[Column[Row]]:
+    """Give every rate, of the checks here and as published."""
+    average = "Mean over tasks of each one's share removed"
+    return [
+        _beside(parts.text_column("Candidates"), lambda row: text_cell(row.name), _published_name),
+        _beside(parts.number_column("Compared"), lambda row: count_cell(row.decisions.n)),
+        _beside(
+            parts.number_column("Tasks"),
+            lambda row: count_cell(row.decisions.clusters),
+            lambda paper: count_cell(paper.checks["removed"].units),
+        ),
+        _beside(
+            rate_column("Removed", help="Of all candidates with a decision"),
+            lambda row: rate_cell(row.decisions.decided_positive),
+            lambda _: published_rate_cell(None),
+        ),
+        _beside(
+            parts.estimate_column("Removed on average", help=average),
+            lambda row: estimate_cell(row.decisions.mean_share, "share"),
+            _published_mean,
+        ),
+        *(_rate(measure, label, help) for measure, (label, help) in MEASURES.items()),
+        _beside(parts.text_column("Left out"), lambda row: left_out_cell(row.decisions.excluded)),
+    ]
+
+
+def _beside(
+    head: parts.Column,
+    here: Callable[[CheckerQuality], Cell],
+    published: Callable[[PaperStatements], Cell] | None = None,
+) -> Column[Row]:
+    """Return a column of this study's checks; of the paper it has a dash, if nothing is given."""
+    nothing = Cell(data=(None,) if head.num else ("",), reason=NOT_PUBLISHED)
+    return Column(
+        head,
+        lambda row: (
+            here(row)
+            if isinstance(row, CheckerQuality)
+            else nothing
+            if published is None
+            else published(row)
+        ),
     )
 
 
-CONTENT = DeclaredPage(
-    load=load,
-    compute=compute,
-    figure=FigureOf("rates", "The checker against the majority of people", draw_rates),
-    table=TableOf(
-        "rates",
-        "The checker against the majority",
-        rows=lambda result: result.with_published,
-        columns=rate_columns,
-        link=lambda row: row.link if isinstance(row, CheckerQuality) else None,
-    ),
-    folded=(
-        TableOf(
-            "counts",
-            "Counts of decisions, F1 and MCC",
-            rows=lambda result: result.checks,
-            columns=count_columns,
+def _rate(measure: str, label: str, help: str) -> Column[Row]:
+    return _beside(
+        rate_column(label, help=help),
+        lambda row: rate_cell(rate_of(row, measure)),
+        lambda paper: published_rate_cell(paper.checks.get(measure)),
+    )
+
+
+def _published_name(paper: PaperStatements) -> Cell:
+    source = paper.checks["removed"].source
+    return text_cell("Published", badges=(run_marks.PUBLISHED_BADGE,), sub=source)
+
+
+def _published_mean(paper: PaperStatements) -> Cell:
+    removed = paper.checks["removed"]
+    data = (removed.share, None, None, removed.units, PUBLISHED)
+    return Cell(f"{100 * removed.share:.2f} %", data, source=removed.source)
+
+
+def _difference_columns() -> list[Column[FilterDifference]]:
+    """Give each candidate with its votes and the checker's decision."""
+    kinds = "Let through: people would remove it; lost: people would keep it"
+    people = parts.Column(
+        "People remove", ("people remove", "people keep"), help="Of those who decided"
+    )
+    return [
+        Column(
+            parts.text_column("Task"),
+            lambda row: text_cell(
+                row.candidate.task_name,
+                url=addresses.address("benchmarks:task", task_id=row.candidate.task),
+            ),
         ),
-        TableOf(
-            "votes",
-            "Outcomes of the votes",
-            rows=lambda result: result.checks,
-            columns=vote_columns,
-        ),
-        TableOf(
-            "differences",
-            "Where checker and majority differ, and where people tie",
-            rows=lambda result: result.differences,
-            columns=difference_columns,
-            most=MOST_ROWS,
-        ),
-        TableOf(
-            "people",
-            "Agreement between people",
-            rows=lambda result: result.checks,
-            columns=agreement_columns,
-        ),
-    ),
-)
+        columns.text("Kind", lambda row: KIND_WORDS.get(row.candidate.kind, row.candidate.kind)),
+        Column(parts.words_column("Candidate"), lambda row: text_cell(row.candidate.text)),
+        columns.text("Difference", _kind_of, help=kinds),
+        Column(people, _votes),
+        Column(parts.Column("Checker", ("checker", "reason"), num=False), _decision),
+    ]
+
+
+def _votes(row: FilterDifference) -> Cell:
+    removes, keeps = row.verdict.counts.get("remove", 0), row.verdict.counts.get("keep", 0)
+    return Cell(f"{removes} of {removes + keeps}", (removes, keeps))
+
+
+def _decision(row: FilterDifference) -> Cell:
+    candidate = row.candidate
+    return Cell(
+        candidate.decision or "",
+        (candidate.decision, candidate.reason),
+        sub=candidate.reason,
+        reason="" if candidate.decision else "no decision is stored",
+    )
+
+
+def _draw(page: Page, whole: CheckerQuality, paper: PaperStatements) -> Figure:
+    """Draw the rates of all candidates, with the published ones."""
+    estimates = [read_first(rate_of(whole, measure)) for measure in SHOWN]
+    published = {
+        words: published_count_estimate(paper.checks[measure])
+        for measure, words in SHOWN.items()
+        if measure in paper.checks
+    }
+    urls = [page.url()] * len(estimates)
+    return share_dots(
+        list(SHOWN.values()),
+        [Shares("here", estimates, "circle", ACCENT, urls=urls)],
+        title="Share of candidates",
+        published=[PublishedShares(values=published)] if published else [],
+    )

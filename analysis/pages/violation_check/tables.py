@@ -21,6 +21,7 @@ from analysis.reports.content import (
 from analysis.reports.published import published_rate_cell
 from analysis.reports.rates import left_out_cell, rate_cell, rate_column
 from analysis.stats.descriptive.rates import Rate
+from analysis.stats.rater_agreement.decisions import DecisionQuality
 from analysis.stats.rater_agreement.marked_sets import TurnState
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.published import PaperStatements
@@ -149,9 +150,13 @@ def decision_columns(_: ViolationCheck) -> Sequence[ColumnOf[JudgeQuality]]:
         _rate(
             "FPR", "Of what the majority did not mark, what the judges found", "false_positive_rate"
         ),
-        *summary_columns(lambda row: row.decisions),
+        *(ColumnOf(column.head, column.cell) for column in summary_columns(_decisions)),
         ColumnOf(text_column("Left out"), lambda row: left_out_cell(row.decisions.excluded)),
     )
+
+
+def _decisions(row: JudgeQuality) -> DecisionQuality:
+    return row.decisions
 
 
 def _rate(label: str, help: str, measure: str) -> ColumnOf[JudgeQuality]:
