@@ -22,9 +22,9 @@ from annotation.live.play.services import (
 )
 from annotation.models import LiveEvent, LiveSession
 from benchmarks.core.ports.people import Hint
-from benchmarks.jobs import services as jobs
 from benchmarks.jobs import wake_up
 from benchmarks.models import Exchange, Run, Trajectory
+from benchmarks.runs import sweep
 from benchmarks.runs.worker import carry_reserved
 from tests.annotation.live_sessions import (
     asked,
@@ -239,6 +239,6 @@ def test_a_reply_sends_a_worker_to_this_session_alone(
 
 def test_a_session_that_nobody_carries_is_rung_for_again(session: LiveSession, ann: User) -> None:
     be_ready(place=session.places.get(), user=ann)
-    assert jobs._unattended_reserved() == [session.trajectory_id]
+    assert sweep._unattended_reserved() == [session.trajectory_id]
     carry(session)
-    assert not jobs._unattended_reserved()
+    assert not sweep._unattended_reserved()

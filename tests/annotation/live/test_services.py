@@ -15,6 +15,7 @@ from annotation.live.setup.services import SessionRequest, create_session
 from annotation.live.setup.sessions import mode_of, refuse_idle
 from annotation.models import Assignment, Invite, Item, LivePlan, LiveSession, Participant, Study
 from annotation.people.invitations import digest_of, make_invite
+from annotation.steps.next_session import next_session
 from annotation.steps.selectors import next_step
 from benchmarks.models import Agent, Run, Task
 from tests.annotation.live_sessions import AGENT, begin, carry, sample_dataset, say
@@ -112,18 +113,21 @@ def test_practice_comes_first_and_counts_nowhere(manager: User, ann: User) -> No
     accept_invite(digest=invite(session, manager), user=ann)
     study, place = session.study, session.places.get()
     participant = Participant.objects.get(study=study, user=ann)
-    coming = next_step(study, participant).session
+    coming = next_session(study.live, ann)
     assert coming is not None and coming.practises and coming.place == place
+    assert next_step(study, participant).session == session.pk
     practice = begin_practice(place=place, user=ann)
     assert begin_practice(place=place, user=ann) == practice
     assert practice.trajectory.run.kind == Run.Kind.PRACTICE
     assert practice.trajectory.task != session.trajectory.task
-    coming = next_step(study, participant).session
+    coming = next_session(study.live, ann)
     assert coming is not None and coming.place.session == practice
+    assert next_step(study, participant).session == practice.pk
     play(practice)
     assert not Item.objects.filter(study=study).exists()
-    coming = next_step(study, participant).session
+    coming = next_session(study.live, ann)
     assert coming is not None and coming.place == place and not coming.practises
+    assert next_step(study, participant).session == session.pk
 
 
 def test_scripts_fill_the_other_places_of_a_practice_round(manager: User, ann: User) -> None:
