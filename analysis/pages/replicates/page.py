@@ -1,15 +1,18 @@
 """The results of an experiment: each measure in every cell, and its spread across replicates."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import partial
+from typing import NamedTuple, Protocol
 
 from analysis.frames.outcomes import ReplicateColumns, played
-from analysis.pages.declaration import ColumnOf, ReportOf, TableOf
-from analysis.reports import addresses, run_marks
-from analysis.reports.content import Cell, Column, Report, how_interval, rounded, text_column
+from analysis.kit.columns import Column
+from analysis.kit.page import Sheet, report_of
+from analysis.reports import addresses, content, run_marks
+from analysis.reports.content import Cell, Empty, Report, how_interval, rounded, text_column
 from analysis.reports.extremes import standing
-from analysis.reports.formatting import Unit, counted, ends, number
+from analysis.reports.formatting import Unit, counted, ends, listed, number, plural, unit_of
 from analysis.stats.comparison.extremes import find_extreme, paired_groups
 from analysis.stats.descriptive.trials import ReplicatedMean, replicated_mean
 from analysis.trajectory_index.facets import USABLE
@@ -49,46 +52,15 @@ class AgentReplicates:
     runs: tuple[Run, ...]
 
 
-@dataclass(frozen=True)
-class ReplicateRow:
+class ReplicateRow(NamedTuple):
     """A cell of the matrix without its seed, and its figures by measure."""
 
     group: SeedGroup
     figures: Mapping[str, ReplicatedMean]
     columns: ReplicateColumns
 
-    @property
-    def open(self) -> Mapping[str, int]:
-        """Trajectories that have not ended, by reason."""
-        return self.columns.open
 
-    @property
-    def setting(self) -> str:
-        """The level and the condition of the cell, as far as these are not as usual."""
-        group = self.group
-        condition = run_condition(group.runs[0]) if group.condition != STANDARD else ""
-        return ", ".join(filter(None, [group.level, condition]))
-
-    @property
-    def runs(self) -> list[int]:
-        return [run.pk for run in self.group.runs]
-
-    @property
-    def query(self) -> dict[str, object]:
-        """The filters of the list of trajectories that count."""
-        return {"run": self.runs, **({USABLE: "yes"} if self.columns.unusable else {})}
-
-    @property
-    def name(self) -> str:
-        """The agent with its level and condition, as far as these are not as usual."""
-        group = self.group
-        words = [group.title, f"level {group.level}" if group.level else ""]
-        words.append(run_condition(group.runs[0]) if group.condition != STANDARD else "")
-        return ", ".join(filter(None, words))
-
-
-@dataclass(frozen=True)
-class PublishedModel:
+class PublishedModel(NamedTuple):
     """The published figures of a model, by metric."""
 
     model: str
@@ -96,100 +68,6 @@ class PublishedModel:
 
 
 Row = ReplicateRow | PublishedModel
-
-
-@dataclass(frozen=True)
-class ReplicatesResult:
-    """All cells of an experiment, and the paper's rows under them."""
-
-    lines: tuple[ReplicateRow, ...]
-    measures: Mapping[str, Measure]
-    published: tuple[PublishedModel, ...]
-
-    @property
-    def rows(self) -> list[Row]:
-        return [*self.lines, *self.published]
-
-    @property
-    def first_measure(self) -> Measure:
-        return next(iter(self.measures.values()))
-
-    @property
-    def unit(self) -> Unit:
-        """The unit of the first measure."""
-        return _unit(self.first_measure)
-
-    @property
-    def standings(self) -> list[str]:
-        """What the first measure says of the agents, for each level and condition apart.
-
-        Agents are compared on the tasks of their runs; the family is all pairs of agents in all of
-        these settings.
-        """
-        settings: dict[str, list[ReplicateRow]] = {}
-        for line in self.lines:
-            settings.setdefault(line.setting, []).append(line)
-        pairs = sum(len(lines) * (len(lines) - 1) // 2 for lines in settings.values())
-        found = ((name, self._standing(lines, max(1, pairs))) for name, lines in settings.items())
-        return [f"at {name}, {words}" if name else words for name, words in found if words]
-
-    def _standing(self, lines: Sequence[ReplicateRow], comparisons: int) -> str:
-        metric = next(iter(self.measures))
-        known = [line for line in lines if line.figures[metric].across.mean is not None]
-        if not known:
-            return ""
-        names = [line.group.title for line in known for _ in line.columns.tasks]
-        difference = paired_groups(
-            names,
-            [task for line in known for task in line.columns.tasks],
-            [value for line in known for value in line.columns.values[metric]],
-            comparisons=comparisons,
-            most=self.first_measure.most,
-        )
-        means = {line.group.title: line.figures[metric].across.mean for line in known}
-        words = standing(find_extreme(means, difference), self.unit)
-        alone = {len(line.group.runs) for line in known} == {1}
-        return f"{words} (one run each)" if alone and len(known) > 1 else words
-
-    @property
-    def sentence(self) -> str:
-        """The standings as one sentence."""
-        return "; ".join(self.standings)
-
-    @property
-    def intervals(self) -> str:
-        return how_interval([one.pooled for line in self.lines for one in line.figures.values()])
-
-    @property
-    def single(self) -> list[str]:
-        """The cells with one run alone."""
-        return [line.name for line in self.lines if len(line.group.runs) < 2]
-
-    @property
-    def open(self) -> Mapping[str, int]:
-        """Trajectories that have not ended, by reason."""
-        left: dict[str, int] = {}
-        for line in self.lines:
-            for reason, n in line.open.items():
-                left[reason] = left.get(reason, 0) + n
-        return left
-
-    @property
-    def unusable(self) -> int:
-        """Trajectories on tasks that their own reference does not solve, which do not count."""
-        return sum(line.columns.unusable for line in self.lines)
-
-    @property
-    def fewest_runs(self) -> int:
-        return min(len(line.group.runs) for line in self.lines)
-
-    @property
-    def most_runs(self) -> int:
-        return max(len(line.group.runs) for line in self.lines)
-
-    @property
-    def titles(self) -> list[str]:
-        return [one.title for one in self.measures.values()]
 
 
 def replicates_report(
@@ -200,35 +78,135 @@ def replicates_report(
     ``published``: the paper's rows stand under them.
     """
     measures = find_system(system).labels.measures
-    lines = tuple(_lines(groups, measures))
-    if not any(one.pooled.n for line in lines for one in line.figures.values()):
-        return REPORT.empty()
-    entries = _published(system) if published else ()
-    return REPORT.build(ReplicatesResult(lines, measures, tuple(entries)))
+    rows = _rows(groups, measures)
+    if not any(figure.pooled.n for row in rows for figure in row.figures.values()):
+        text = "Results appear here when the runs have ended. Reload the page for results so far."
+        return Report(empty=Empty("No results yet", text))
+    paper = _published(system) if published else []
+    return report_of(partial(_content, rows=rows, measures=measures, published=paper))
 
 
-def _lines(groups: Sequence[SeedGroup], measures: Mapping[str, Measure]) -> list[ReplicateRow]:
-    places = {run.pk: place for place, group in enumerate(groups) for run in group.runs}
-    rows = played(places, list(measures), len(groups))
-    return [
-        ReplicateRow(group, {name: _figure(one, name, measures[name]) for name in measures}, one)
-        for group, one in zip(groups, rows, strict=True)
-    ]
-
-
-def _figure(one: ReplicateColumns, name: str, measure: Measure) -> ReplicatedMean:
-    return replicated_mean(
-        one.values[name],
-        one.runs,
-        one.tasks,
-        rate=measure.kind == "rate",
-        scale=(0, measure.most),
-        excluded={**one.open, **one.why[name]},
+def _content(
+    sheet: Sheet,
+    rows: list[ReplicateRow],
+    measures: Mapping[str, Measure],
+    published: list[PublishedModel],
+) -> Iterator[None]:
+    """State how the agents compare by the first measure, and list every cell."""
+    metric, first = next(iter(measures.items()))
+    standings = _standings(rows, metric, first)
+    if standings:
+        sheet.answer(f"{first.title}: {'; '.join(standings)}.")
+    else:
+        sheet.answer(f"{first.title} is undefined in every cell so far.")
+    table_rows: list[Row] = [*rows, *published]
+    sheet.table(
+        "replicates",
+        "Mean and spread across replicates",
+        table_rows,
+        _columns(measures),
+        link=lambda _: None,
+        note="Mean of the runs ± sample standard deviation. Under it the range of the runs, the "
+        "95 % interval of all their trajectories pooled, over tasks, and how many these are.",
+    )
+    yield
+    intervals = how_interval([figure.pooled for row in rows for figure in row.figures.values()])
+    single = [_name(row.group) for row in rows if len(row.group.runs) < 2]
+    unusable = sum(row.columns.unusable for row in rows)
+    left: Counter[str] = Counter()
+    for row in rows:
+        left.update(row.columns.open)
+    sheet.how(
+        "Across replicates each run counts once: the mean of the runs’ figures, their sample "
+        "standard deviation (n − 1; of shares in percentage points) and their range. It takes two "
+        "runs.",
+        f"Pooled: the mean over all trajectories of these runs; {intervals}. Runs share their "
+        "tasks, so with several runs tasks are taken as independent.",
+        "Agents are compared at the same level and condition, paired by task; their intervals hold "
+        "together over all pairs (Bonferroni).",
+        "The spread across runs is about chance in the same tasks, the interval about other tasks "
+        "like these: neither holds the other.",
+        "Metrics are those of each run’s primary judging.",
+        f"One run alone has no spread: {listed(single)}." if single else "",
+        f"Left out: {plural(unusable, 'trajectory', 'trajectories')} on tasks that their own "
+        "reference does not solve."
+        if unusable
+        else "",
+        f"Not ended: {counted(left)}." if left else "Every trajectory has ended.",
+    )
+    runs = [len(row.group.runs) for row in rows]
+    fewest, most = min(runs), max(runs)
+    times = f"{fewest} to {most}" if most > fewest else f"{fewest}"
+    titles = listed([measure.title for measure in measures.values()], most=99)
+    sheet.methods(
+        f"Each cell was run {times} time{'s' * (most > 1)} with different seeds; {titles} are "
+        "given as mean and sample standard deviation across runs."
     )
 
 
-def _unit(measure: Measure) -> Unit:
-    return "share" if measure.in_percent else "number"
+def _standings(rows: Sequence[ReplicateRow], metric: str, measure: Measure) -> list[str]:
+    """Return how agents compare by a measure, for each level and condition apart.
+
+    Agents are compared on the tasks of their runs; the family is all pairs of agents in all of
+    these settings.
+    """
+    settings: dict[str, list[ReplicateRow]] = {}
+    for row in rows:
+        setting = ", ".join(filter(None, [row.group.level, _condition(row.group)]))
+        settings.setdefault(setting, []).append(row)
+    pairs = sum(len(group) * (len(group) - 1) // 2 for group in settings.values())
+    standings = []
+    for setting, group in settings.items():
+        known = [row for row in group if row.figures[metric].across.mean is not None]
+        if not known:
+            continue
+        difference = paired_groups(
+            [row.group.title for row in known for _ in row.columns.tasks],
+            [task for row in known for task in row.columns.tasks],
+            [value for row in known for value in row.columns.values[metric]],
+            comparisons=max(1, pairs),
+            most=measure.most,
+        )
+        means = {row.group.title: row.figures[metric].across.mean for row in known}
+        text = standing(find_extreme(means, difference), unit_of(measure))
+        if len(known) > 1 and {len(row.group.runs) for row in known} == {1}:
+            text += " (one run each)"
+        standings.append(f"at {setting}, {text}" if setting else text)
+    return standings
+
+
+def _name(group: SeedGroup) -> str:
+    """Return the agent with its level and condition, as far as these are not as usual."""
+    level = f"level {group.level}" if group.level else ""
+    return ", ".join(filter(None, [group.title, level, _condition(group)]))
+
+
+def _condition(group: SeedGroup) -> str:
+    return run_condition(group.runs[0]) if group.condition != STANDARD else ""
+
+
+def _rows(groups: Sequence[SeedGroup], measures: Mapping[str, Measure]) -> list[ReplicateRow]:
+    places = {run.pk: place for place, group in enumerate(groups) for run in group.runs}
+    played_rows = played(places, list(measures), len(groups))
+    return [
+        ReplicateRow(
+            group,
+            {name: _figure(columns, name, measure) for name, measure in measures.items()},
+            columns,
+        )
+        for group, columns in zip(groups, played_rows, strict=True)
+    ]
+
+
+def _figure(columns: ReplicateColumns, name: str, measure: Measure) -> ReplicatedMean:
+    return replicated_mean(
+        columns.values[name],
+        columns.runs,
+        columns.tasks,
+        rate=measure.kind == "rate",
+        scale=(0, measure.most),
+        excluded={**columns.open, **columns.why[name]},
+    )
 
 
 def _deviation(value: float, unit: Unit) -> str:
@@ -244,13 +222,15 @@ def _published(system: str) -> list[PublishedModel]:
     return [PublishedModel(model, by) for model, by in found.items() if ACCURATE in by]
 
 
-def _columns(result: ReplicatesResult) -> Sequence[ColumnOf[Row]]:
+def _columns(measures: Mapping[str, Measure]) -> list[Column[Row]]:
     """Give each cell its runs, and every measure with its spread across them."""
     not_stated = Cell(data=("",), reason="not stated")
-    runs = Column("Runs", ("runs", "not ended"), help="Replicates: runs that differ in the seed.")
-    return (
-        ColumnOf(text_column("Agent"), _agent),
-        ColumnOf(
+    runs = content.Column(
+        "Runs", ("runs", "not ended"), help="Replicates: runs that differ in the seed."
+    )
+    return [
+        Column(text_column("Agent"), _agent),
+        Column(
             text_column("Level"),
             lambda row: (
                 Cell(row.group.level or "–", (row.group.level,))
@@ -258,7 +238,7 @@ def _columns(result: ReplicatesResult) -> Sequence[ColumnOf[Row]]:
                 else not_stated
             ),
         ),
-        ColumnOf(
+        Column(
             text_column("Condition"),
             lambda row: (
                 Cell(run_condition(row.group.runs[0]), (row.group.condition,))
@@ -266,28 +246,34 @@ def _columns(result: ReplicatesResult) -> Sequence[ColumnOf[Row]]:
                 else not_stated
             ),
         ),
-        ColumnOf(runs, _runs_cell),
-        *(_measure_column(name, measure) for name, measure in result.measures.items()),
-    )
+        Column(runs, _runs_cell),
+        *(_measure_column(name, measure) for name, measure in measures.items()),
+    ]
+
+
+def _query(row: ReplicateRow) -> dict[str, object]:
+    """Return the filters of the list of trajectories that count."""
+    runs = [run.pk for run in row.group.runs]
+    return {"run": runs, **({USABLE: "yes"} if row.columns.unusable else {})}
 
 
 def _agent(row: Row) -> Cell:
     if isinstance(row, ReplicateRow):
         title = row.group.title
-        url = addresses.trajectories(row.query)
+        url = addresses.trajectories(_query(row))
         return Cell(title, (title,), url=url, tip="The trajectories of these runs")
     first = row.by[ACCURATE]
     badge = replace(run_marks.PUBLISHED_BADGE, why=f"{first.source}; {first.note}")
     return Cell(row.model, (row.model,), badges=(badge,))
 
 
-def _measure_column(name: str, measure: Measure) -> ColumnOf[Row]:
+def _measure_column(name: str, measure: Measure) -> Column[Row]:
     parts = ("mean", "sd", "low", "high", "runs", "pooled", "pooled low", "pooled high", "n",
              "note")  # fmt: skip
-    column = Column(
+    column = content.Column(
         measure.title, tuple(f"{measure.title} {part}" for part in parts), help=measure.help
     )
-    return ColumnOf(
+    return Column(
         column,
         lambda row: (
             _cell(row.figures[name], measure)
@@ -314,18 +300,20 @@ def _published_cell(entry: Published | None, measure: Measure) -> Cell:
 def _runs_cell(row: Row) -> Cell:
     if not isinstance(row, ReplicateRow):
         return Cell(data=(None, None), reason="not stated for each model")
-    left = sum(row.open.values())
+    left, runs = sum(row.columns.open.values()), len(row.group.runs)
     return Cell(
-        str(len(row.runs)),
-        (len(row.runs), left),
+        str(runs),
+        (runs, left),
         sub=f"{left} not ended" if left else "",
-        url=addresses.address("analysis:trajectory_groups", row.query),
-        tip=counted(row.open) if left else "Failures of these runs, grouped by fault and words",
+        url=addresses.address("analysis:trajectory_groups", _query(row)),
+        tip=counted(row.columns.open)
+        if left
+        else "Failures of these runs, grouped by fault and words",
     )
 
 
 def _cell(found: ReplicatedMean, measure: Measure) -> Cell:
-    across, pooled, unit = found.across, found.pooled, _unit(measure)
+    across, pooled, unit = found.across, found.pooled, unit_of(measure)
     interval = pooled.interval
     notes = [across.no_spread, pooled.no_interval, *pooled.warnings]
     if pooled.excluded:
@@ -352,16 +340,3 @@ def _cell(found: ReplicatedMean, measure: Measure) -> Cell:
         sub.append(f"pooled{differs} {ends(interval, unit).removesuffix(' %')}")
     sub.append(f"n = {pooled.n:,}")
     return Cell(text, data, sub="\n".join(sub), tip=note, estimate=pooled, unit=unit)
-
-
-REPORT = ReportOf(
-    "replicates",
-    figure=None,
-    table=TableOf(
-        "replicates",
-        "Mean and spread across replicates",
-        rows=lambda result: result.rows,
-        columns=_columns,
-        link=lambda _: None,
-    ),
-)
