@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
+from analysis.kit import columns
+from analysis.kit.columns import Column
 from analysis.pages.decisions import summary_columns
-from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
-from analysis.pages.violation_check.rows import JudgeQuality, ViolationCheck, ViolationDifference
-from analysis.reports import run_marks
+from analysis.pages.violation_check.rows import JudgeQuality, ViolationDifference, turn_url
+from analysis.reports import content, run_marks
 from analysis.reports.content import (
     Cell,
-    Column,
     count_cell,
     estimate_cell,
     estimate_column,
@@ -32,7 +32,7 @@ NOT_PUBLISHED = "not published"
 Row = JudgeQuality | PaperStatements
 
 
-def set_columns(_: ViolationCheck) -> Sequence[ColumnOf[Row]]:
+def set_columns() -> Sequence[Column[Row]]:
     """Give equal sets, sets within one and what is missed and extra, here and as published."""
     return (
         _beside(text_column("Constraints"), lambda row: text_cell(row.name), _published_name),
@@ -76,17 +76,17 @@ def set_columns(_: ViolationCheck) -> Sequence[ColumnOf[Row]]:
 
 
 def _beside(
-    column: Column,
+    column: content.Column,
     here: Callable[[JudgeQuality], Cell],
     published: Callable[[PaperStatements], Cell],
-) -> ColumnOf[Row]:
+) -> Column[Row]:
     """Return a column of this study's checks, and of the paper's."""
-    return ColumnOf(
+    return Column(
         column, lambda row: here(row) if isinstance(row, JudgeQuality) else published(row)
     )
 
 
-def _mean(label: str, help: str, estimate: Callable[[JudgeQuality], Estimate]) -> ColumnOf[Row]:
+def _mean(label: str, help: str, estimate: Callable[[JudgeQuality], Estimate]) -> Column[Row]:
     nothing = Cell(data=(None, None, None, None, NOT_PUBLISHED), reason=NOT_PUBLISHED)
     return _beside(
         estimate_column(label, help=help),
@@ -100,46 +100,46 @@ def _published_name(paper: PaperStatements) -> Cell:
     return text_cell("Published", badges=(run_marks.PUBLISHED_BADGE,), sub=source)
 
 
-def state_columns(result: ViolationCheck) -> Sequence[ColumnOf[tuple[TurnState, int, int]]]:
+def state_columns(minimum: int) -> Sequence[Column[tuple[TurnState, int, int]]]:
     """Give how many turns were compared, tied, or left out and why."""
     words = {
         TurnState.COMPARED: "Compared",
         TurnState.TIED: "Tied: exactly half marked some constraint",
-        TurnState.TOO_FEW: f"Marked by fewer than {result.minimum}",
+        TurnState.TOO_FEW: f"Marked by fewer than {minimum}",
         TurnState.NO_JUDGE: "Judges gave no readable verdict",
     }
     return (
-        text_of("Turns", lambda row: words[row[0]], "state"),
-        count_of("Count", lambda row: row[1]),
-        ColumnOf(
+        columns.text("Turns", lambda row: words[row[0]], "state"),
+        columns.count("Count", lambda row: row[1]),
+        Column(
             number_column("Share"),
             lambda row: number_cell(row[1] / row[2] if row[2] else None, "share", reason="no turn"),
         ),
     )
 
 
-def decision_columns(_: ViolationCheck) -> Sequence[ColumnOf[JudgeQuality]]:
+def decision_columns() -> Sequence[Column[JudgeQuality]]:
     """Give the judges as deciders on each constraint of each turn."""
     return (
-        text_of("Constraints", lambda row: row.name),
-        count_of("Decisions", lambda row: row.decisions.n),
-        count_of(
+        columns.text("Constraints", lambda row: row.name),
+        columns.count("Decisions", lambda row: row.decisions.n),
+        columns.count(
             "Both",
             lambda row: row.decisions.confusion.true_positive,
             "both violated",
             "Violated for the majority and for the judges",
         ),
-        count_of(
+        columns.count(
             "People only",
             lambda row: row.decisions.confusion.false_negative,
             help="Violated for the majority alone: missed",
         ),
-        count_of(
+        columns.count(
             "Judges only",
             lambda row: row.decisions.confusion.false_positive,
             help="Violated for the judges alone: extra",
         ),
-        count_of(
+        columns.count(
             "Neither",
             lambda row: row.decisions.confusion.true_negative,
             help="Respected for both",
@@ -150,8 +150,8 @@ def decision_columns(_: ViolationCheck) -> Sequence[ColumnOf[JudgeQuality]]:
         _rate(
             "FPR", "Of what the majority did not mark, what the judges found", "false_positive_rate"
         ),
-        *(ColumnOf(column.head, column.cell) for column in summary_columns(_decisions)),
-        ColumnOf(text_column("Left out"), lambda row: left_out_cell(row.decisions.excluded)),
+        *summary_columns(_decisions),
+        Column(text_column("Left out"), lambda row: left_out_cell(row.decisions.excluded)),
     )
 
 
@@ -159,69 +159,73 @@ def _decisions(row: JudgeQuality) -> DecisionQuality:
     return row.decisions
 
 
-def _rate(label: str, help: str, measure: str) -> ColumnOf[JudgeQuality]:
+def _rate(label: str, help: str, measure: str) -> Column[JudgeQuality]:
     def cell(row: JudgeQuality) -> Cell:
-        found: Rate = getattr(row.decisions, measure)
-        return rate_cell(found)
+        rate: Rate = getattr(row.decisions, measure)
+        return rate_cell(rate)
 
-    return ColumnOf(rate_column(label, help=help), cell)
+    return Column(rate_column(label, help=help), cell)
 
 
-def difference_columns(_: ViolationCheck) -> Sequence[ColumnOf[ViolationDifference]]:
+def difference_columns() -> Sequence[Column[ViolationDifference]]:
     """Give each constraint with its votes and the judges' verdict."""
     return (
-        ColumnOf(
-            Column("Turn", ("trajectory", "turn"), num=False),
+        Column(
+            content.Column("Turn", ("trajectory", "turn"), num=False),
             lambda row: Cell(
-                f"Trajectory {row.place[0]}, turn {row.place[1]}", row.place, url=row.link.url
+                f"Trajectory {row.place[0]}, turn {row.place[1]}",
+                row.place,
+                url=turn_url(*row.place),
             ),
         ),
-        text_of("Agent", lambda row: row.agent),
-        text_of("Kind", lambda row: KIND_WORDS[row.constraint_kind]),
-        ColumnOf(words_column("Constraint"), lambda row: text_cell(row.constraint)),
-        ColumnOf(
+        columns.text("Agent", lambda row: row.agent),
+        columns.text("Kind", lambda row: KIND_WORDS[row.constraint_kind]),
+        Column(words_column("Constraint"), lambda row: text_cell(row.constraint)),
+        Column(
             text_column("Difference", help="Missed: people alone; extra: judges alone"),
             lambda row: text_cell(row.kind),
         ),
-        ColumnOf(
-            Column("Marked by", ("marked by", "annotators"), help="Annotators who marked it"),
+        Column(
+            content.Column(
+                "Marked by", ("marked by", "annotators"), help="Annotators who marked it"
+            ),
             lambda row: Cell(f"{row.marked} of {row.annotators}", (row.marked, row.annotators)),
         ),
-        text_of("Judges", lambda row: "violated" if row.found_by_judges else "respected"),
+        columns.text("Judges", lambda row: "violated" if row.found_by_judges else "respected"),
     )
 
 
-def agreement_columns(_: ViolationCheck) -> Sequence[ColumnOf[JudgeQuality]]:
+def agreement_columns() -> Sequence[Column[JudgeQuality]]:
     """Give how far people agree with each other, on sets and on single constraints."""
     return (
-        text_of("Constraints", lambda row: row.name),
-        count_of(
+        columns.text("Constraints", lambda row: row.name),
+        columns.count(
             "Turns", lambda row: row.people.items, help="Turns that two people or more marked"
         ),
-        estimate_of(
+        columns.estimate(
             "Jaccard",
             lambda row: row.people.jaccard,
             "points",
             help="Mean over pairs of annotators and over turns",
         ),
-        estimate_of(
+        columns.estimate(
             "Equal sets",
             lambda row: row.people.equal,
             "share",
             help="Share of pairs of sets of one turn that are equal",
         ),
-        count_of(
+        columns.count(
             "Decisions",
             lambda row: row.each.items,
             help="Constraints in turns that two people or more decided",
         ),
-        estimate_of(
+        columns.estimate(
             "Alpha",
             lambda row: row.each.alpha,
             "points",
             help="Krippendorff's alpha, nominal: 1 is perfect, 0 is chance",
         ),
-        estimate_of(
+        columns.estimate(
             "Equal decisions",
             lambda row: row.each.equal,
             "share",
