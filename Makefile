@@ -55,7 +55,7 @@ check-types:
 	$(PY) -m mypy
 
 check-templates:
-	$(PY) -m djlint --lint --quiet templates benchmarks/systems analysis/pages
+	$(PY) -m djlint --lint --quiet templates benchmarks/systems analysis
 	$(PY) manage.py check_templates --settings config.settings.test
 
 check-migrations:
