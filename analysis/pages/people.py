@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
+from analysis.frames.people_scores import PeopleScores
 from analysis.kit.page import Page
 from analysis.pages.declaration import NothingToShow
 from analysis.reports import addresses
@@ -254,3 +255,23 @@ def people_details(page: Page, people: AnswerCounts, everyone: AnswerCounts) -> 
             f"Given after the blinding was lifted: {people.late:,} of "
             f"{plural(people.answers, 'answer')}, {counts}."
         )
+
+
+def compared_people(page: Page, people: PeopleScores) -> None:
+    """Say whose scores judges are compared with, and mark simulated annotators among them."""
+    annotators = plural(people.annotators, "annotator")
+    if people.simulated:
+        are = "is a script" if people.simulated == 1 else "are scripts"
+        page.banner(
+            "Simulated annotators",
+            f"{people.simulated:,} of {annotators} whose scores judges are compared with {are}: "
+            "that bias says nothing about people.",
+        )
+    if not people.means:
+        page.how("People: nobody scored these plans in a study that you may read.")
+        return
+    studies = ", ".join(f"“{name}”" for name in people.studies)
+    page.how(
+        f"People: {annotators}, {people.simulated:,} of them simulated, in {studies}; their scores "
+        "of a plan are averaged."
+    )

@@ -1,376 +1,246 @@
 """The dispersion page shows how far judges differ: spread of means, strict and lenient judges."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from analysis.figures.dispersion import dispersion_bars, severity_dots
 from analysis.figures.layout.theme import Figure
-from analysis.filters.selection import ChosenRun, Selection
+from analysis.filters.selection import ChosenRun
 from analysis.frames.scores import UnreadableScores, judge_cells, unread
+from analysis.kit import columns
+from analysis.kit.columns import Column
+from analysis.kit.empty import no_runs
 from analysis.kit.links import Link
-from analysis.pages.declaration import (
-    ColumnOf,
-    DeclaredPage,
-    FigureOf,
-    NothingToShow,
-    TableOf,
-    UrlOf,
-    agent_of,
-    count_of,
-    estimate_of,
-    text_of,
-)
-from analysis.pages.dispersion.panels import DEFERRED
-from analysis.pages.empty import why_no_runs
+from analysis.kit.page import Content, Page
+from analysis.pages.dispersion.panels import deferred
 from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, count_cell, number_cell, number_column
-from analysis.reports.formatting import plural
+from analysis.reports.formatting import first_up, listed, number, plural, stated
 from analysis.stats.judges.dispersion import (
     DimensionSpread,
     Dispersion,
     JudgeMean,
-    JudgeSeverity,
     ModelSpread,
-    WithoutJudge,
     judge_dispersion,
     leave_one_judge_out,
 )
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.published import PaperStatements
-from benchmarks.core.registry import find_system
-from benchmarks.core.system import Dimension
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-
+__all__ = ["content", "deferred"]
 NOBODY = "no judge scored it"
 NOTHING = Estimate.without_value(NOBODY)
 MOST_ROWS = 100
-
-
 ALL = "all dimensions"
 
 
-@dataclass(frozen=True)
-class SpreadRow:
-    """The spread between judges on one dimension."""
-
-    key: str
-    spread: DimensionSpread
-
-    @property
-    def title(self) -> str:
-        return self.spread.dimension
-
-
-@dataclass(frozen=True)
-class UnreadRow:
-    """The turns of an agent that lack a judge's readable score."""
-
-    run: ChosenRun
-    scores: UnreadableScores
-
-
-def spread_columns(result: Dispersion, runs: Mapping[str, int]) -> list[ColumnOf[SpreadRow]]:
-    """Give the standard deviation between judges over all agents and of each."""
-    return [
-        text_of("Dimension", lambda row: row.title),
-        estimate_of("Mean SD", lambda row: row.spread.mean_sd, "points", show_n=True),
-        estimate_of(
-            "By noise alone",
-            lambda row: row.spread.floor,
-            "points",
-            part="noise",
-            help="Mean SD that judges without any difference would show on so few tasks",
-        ),
-        estimate_of(
-            "Beyond noise",
-            lambda row: row.spread.beyond_noise,
-            "points",
-            help="SD without noise; 0 where noise explains it",
-        ),
-        *(_agent_column(place, model, runs[model]) for place, model in enumerate(result.models)),
+def content(page: Page) -> Content:
+    """State how far judges' means lie apart, and who is strict or lenient."""
+    dimensions = system_facts.dimensions_of(page.selection.system)
+    titles = {dimension.key: dimension.title for dimension in dimensions}
+    final = page.selection.filters.turns != "all"
+    turns = "final turns" if final else "all turns"
+    means = _means(page.runs, titles, final=final) if page.runs and dimensions else []
+    if not means:
+        no_runs(page, "The dispersion page shows how far the judges differ from each other.")
+        return
+    keys = {dimension.title: dimension.key for dimension in dimensions}
+    runs = {run.label: run.pk for run in page.runs}
+    result, paper = spread_of(means), page.system.paper
+    known = [row for row in result.dimensions if row.mean_sd.value is not None]
+    if known:
+        page.answer(_spread_answer(result, known, paper))
+        page.answer(_severity_answer(result))
+    else:
+        reasons = dict.fromkeys(row.mean_sd.undefined for row in result.dimensions)
+        page.answer(f"How far judges differ is not known: {listed(list(reasons))}.")
+    unscored = [
+        row.dimension.lower() for row in result.dimensions if row.mean_sd.undefined == NOBODY
     ]
-
-
-def _agent_column(place: int, model: str, run: int) -> ColumnOf[SpreadRow]:
-    def cell(row: SpreadRow) -> Cell:
-        found = row.spread.models[place].sd
-        return number_cell(found.value, "points", reason=found.undefined)
-
-    return ColumnOf(number_column(model), cell, lambda row: Link(runs=(run,), dimension=row.key))
-
-
-def severity_columns(result: Dispersion, keys: Mapping[str, str]) -> list[ColumnOf[str]]:
-    """Give how much higher a judge scores than all; a row is the name of a judge."""
-    found = {(row.judge, row.dimension): row.bias for row in result.severity}
-    names = dict.fromkeys(row.dimension for row in result.severity)
-
-    def column(name: str) -> ColumnOf[str]:
-        return estimate_of(
-            name[:1].upper() + name[1:],
-            lambda judge: found[judge, name],
-            "points",
-            signed=True,
-            link=lambda _: Link(dimension=keys.get(name, "")),
+    if unscored:
+        page.warning(f"No judge scored {listed(unscored, most=8)}: the spread is undefined there.")
+    by_label = {run.label: run for run in page.runs}
+    unreadable = [
+        (by_label[label], scores)
+        for label, scores in unread(page.runs, list(titles), final=final).items()
+    ]
+    if unreadable:
+        shrunk = sum(scores.turns for _, scores in unreadable)
+        judged = sum(scores.of for _, scores in unreadable)
+        page.warning(
+            f"A judge's reply could not be read on {shrunk:,} of {judged:,} turns of "
+            f"{plural(len(unreadable), 'run')}: there the panel is smaller, which makes it another "
+            "panel. The details lead to these trajectories."
         )
+    for warning in result.warnings:
+        page.warning(f"{first_up(warning)}.")
 
-    return [text_of("Judge", lambda judge: judge), *(column(name) for name in names)]
+    def draw_spread() -> Figure:
+        links = {
+            (agent, title): page.url(runs=(run,), dimension=key)
+            for agent, run in runs.items()
+            for title, key in keys.items()
+        }
+        wholes = {title: page.url(dimension=key) for title, key in keys.items()}
+        return dispersion_bars(result, paper.dispersion, links, wholes)
 
-
-def without_columns(
-    judges: Sequence[str], without: Sequence[WithoutJudge]
-) -> list[ColumnOf[SpreadRow]]:
-    """Give the spread and the agents' order if each judge were not on the panel."""
-    spreads = {
-        (one.judge, spread.dimension): spread.mean_sd
-        for one in without
-        for spread in one.dimensions
-    }
-    orders = {(one.judge, title): order for one in without for title, order in one.kendall.items()}
-
-    def spread_without(judge: str) -> ColumnOf[SpreadRow]:
-        return estimate_of(
-            f"Without {judge}",
-            lambda row: spreads.get((judge, row.title), NOTHING),
-            "points",
-            help="SD between the judges left",
-        )
-
-    def order_without(judge: str) -> ColumnOf[SpreadRow]:
-        def cell(row: SpreadRow) -> Cell:
-            order = orders.get((judge, row.title), NOTHING)
-            return number_cell(order.value, "points", reason=order.undefined)
-
-        column = number_column("τ_b", f"order without {judge}", help="With the order by all")
-        return ColumnOf(column, cell)
-
-    def everybody(row: SpreadRow) -> Cell:
-        found = row.spread.mean_sd
-        return number_cell(found.value, "points", reason=found.undefined)
-
-    columns = [
-        text_of("Dimension", lambda row: row.title),
-        ColumnOf(number_column("All judges"), everybody),
-    ]
-    for judge in judges:
-        columns += [spread_without(judge), order_without(judge)]
-    return columns
-
-
-def unread_columns() -> list[ColumnOf[UnreadRow]]:
-    """Say where the panel is smaller than it should be."""
-
-    def turns(row: UnreadRow) -> Cell:
-        return count_cell(row.scores.turns, tip="The run's trajectories that lack a score")
-
-    return [
-        agent_of(lambda row: row.run),
-        ColumnOf(
-            number_column("Turns", help="With a missing score of some judge"),
-            turns,
-            lambda row: Link(runs=(row.run.pk,), more={"unscored": "yes"}),
-        ),
-        count_of("Of", lambda row: row.scores.of, help="Judged turns"),
-        text_of(
-            "Missing scores by judge",
-            lambda row: "; ".join(f"{name}: {n:,}" for name, n in row.scores.judges.items()),
-            "judges",
-        ),
-    ]
-
-
-def means_columns(runs: Mapping[str, int], keys: Mapping[str, str]) -> list[ColumnOf[JudgeMean]]:
-    """Give the mean of each judge by agent and dimension, from which all else follows."""
-
-    def link(cell: JudgeMean) -> Link:
-        return Link(runs=(runs[cell.model],), dimension=keys[cell.dimension])
-
-    def mean(cell: JudgeMean) -> Cell:
-        return number_cell(cell.mean, "points", reason="this judge scored nothing here")
-
-    return [
-        text_of("Agent", lambda cell: cell.model),
-        text_of("Dimension", lambda cell: cell.dimension),
-        text_of("Judge", lambda cell: cell.judge),
-        ColumnOf(number_column("Mean"), mean, link),
-        ColumnOf(number_column("Scores"), lambda cell: count_cell(cell.n), link),
-    ]
-
-
-@dataclass(frozen=True)
-class DispersionData:
-    """Every judge's mean by agent and dimension, and the turns that lack a judge's score."""
-
-    runs: tuple[ChosenRun, ...]
-    dimensions: tuple[Dimension, ...]
-    final: bool
-    frame: "DataFrame"
-    unread: Mapping[str, UnreadableScores]
-    reference: PaperStatements
-
-
-@dataclass(frozen=True)
-class DispersionResult:
-    """The spread between judges, each judge's severity, and both without each judge."""
-
-    data: DispersionData
-    dispersion: Dispersion
-    without: tuple[WithoutJudge, ...]
-
-    @property
-    def reference(self) -> PaperStatements:
-        return self.data.reference
-
-    @property
-    def final(self) -> bool:
-        return self.data.final
-
-    @property
-    def judges(self) -> tuple[str, ...]:
-        return self.dispersion.judges
-
-    @property
-    def keys(self) -> dict[str, str]:
-        """The keys of the dimensions by title."""
-        return {dimension.title: dimension.key for dimension in self.data.dimensions}
-
-    @property
-    def runs(self) -> dict[str, int]:
-        """The runs by the labels of their agents."""
-        return {run.label: run.pk for run in self.data.runs}
-
-    @property
-    def spreads(self) -> list[SpreadRow]:
-        return [SpreadRow(self.keys[row.dimension], row) for row in self.dispersion.dimensions]
-
-    @property
-    def known(self) -> list[DimensionSpread]:
-        """The dimensions whose spread is defined."""
-        return [row for row in self.dispersion.dimensions if row.mean_sd.value is not None]
-
-    @property
-    def widest(self) -> DimensionSpread:
-        return max(self.known, key=lambda row: row.mean_sd.value or 0)
-
-    @property
-    def comparable(self) -> list[DimensionSpread]:
-        """The dimensions whose spread beyond noise is known: only that is held against a paper."""
-        return [row for row in self.known if row.beyond_noise.value is not None]
-
-    @property
-    def above(self) -> list[str]:
-        """The dimensions that reach the bound of the paper beyond noise, in lower case."""
-        bound = self.reference.dispersion
-        if bound is None:
-            return []
-        return [
-            row.dimension.lower()
-            for row in self.comparable
-            if (row.beyond_noise.value or 0) >= bound
-        ]
-
-    @property
-    def lacking(self) -> list[str]:
-        """The dimensions whose spread is undefined, in lower case."""
-        rows = self.dispersion.dimensions
-        return [row.dimension.lower() for row in rows if row.mean_sd.value is None]
-
-    @property
-    def unscored(self) -> list[str]:
-        """The dimensions that no judge scored, in lower case."""
-        rows = self.dispersion.dimensions
-        return [row.dimension.lower() for row in rows if row.mean_sd.undefined == NOBODY]
-
-    @property
-    def why_unknown(self) -> list[str]:
-        """The reason why no spread is defined."""
-        return list(dict.fromkeys(row.mean_sd.undefined for row in self.dispersion.dimensions))
-
-    @property
-    def strictest(self) -> JudgeSeverity | None:
-        """The judge with the lowest scores over all dimensions, where there are several."""
-        rows = self._overall
-        return min(rows, key=lambda row: row.bias.value or 0) if len(rows) > 1 else None
-
-    @property
-    def most_lenient(self) -> JudgeSeverity | None:
-        rows = self._overall
-        return max(rows, key=lambda row: row.bias.value or 0) if len(rows) > 1 else None
-
-    @property
-    def unread(self) -> list[UnreadRow]:
-        """The agents of which a judge's reply could not be read."""
-        runs = {run.label: run for run in self.data.runs}
-        return [UnreadRow(runs[label], one) for label, one in self.data.unread.items()]
-
-    @property
-    def shrunk(self) -> int:
-        """The number of turns on which the panel is smaller."""
-        return sum(row.scores.turns for row in self.unread)
-
-    @property
-    def judged(self) -> int:
-        """The number of turns of the agents with such replies."""
-        return sum(row.scores.of for row in self.unread)
-
-    @property
-    def warnings(self) -> list[str]:
-        return [f"{warning[:1].upper()}{warning[1:]}" for warning in self.dispersion.warnings]
-
-    @property
-    def scores(self) -> int:
-        return sum(cell.n for cell in self.dispersion.means)
-
-    @property
-    def _overall(self) -> list[JudgeSeverity]:
-        rows = (row for row in self.dispersion.severity if row.dimension == ALL)
-        return [row for row in rows if row.bias.value is not None]
-
-
-def load(selection: Selection) -> DispersionData | NothingToShow:
-    """Load every judge's means."""
-    dimensions = system_facts.dimensions_of(selection.system)
-    if not selection.runs or not dimensions:
-        return why_no_runs(selection)
-    final = selection.filters.turns != "all"
-    keys = [dimension.key for dimension in dimensions]
-    frame = judge_cells(selection.runs, keys, final=final)
-    if frame.empty:
-        return why_no_runs(selection)
-    return DispersionData(
-        selection.runs,
-        dimensions,
-        final,
-        frame,
-        unread(selection.runs, keys, final=final),
-        find_system(selection.system).paper,
+    page.figure(
+        "spread",
+        f"Standard deviation between judges' means, {turns}",
+        draw_spread,
+        subtitle="Bar: mean over agents with its 95 % interval. Marks: single agents. The heavy "
+        "line in a bar is what noise alone would show.",
     )
-
-
-def compute(data: DispersionData) -> DispersionResult:
-    """Compute the spread between judges, with all of them and without each."""
-    titles = {dimension.key: dimension.title for dimension in data.dimensions}
-    result = spread_of(
-        [
-            JudgeMean(
-                row["label"],
-                titles[row["dimension"]],
-                row["judge"],
-                _number(row["mean"]),
-                int(row["n"]),
-                row["by_task"],
-            )
-            for row in data.frame.to_dict("records")
-        ]
+    published = (
+        f" Published: below {number(paper.dispersion, 'points')} on every dimension "
+        f"({paper.dispersion_source})."
+        if paper.dispersion is not None
+        else ""
     )
-    scored = [cell for cell in result.means if cell.n]
-    without: tuple[WithoutJudge, ...] = ()
+    page.table(
+        "spread",
+        "Spread between judges",
+        result.dimensions,
+        _spread_columns(result, runs, keys),
+        link=lambda row: Link(dimension=keys[row.dimension]),
+        note="Population standard deviation, over judges, of each judge's mean score for an agent; "
+        f"mean over agents with a 95 % t interval and n agents.{published}",
+    )
+    yield
+
+    def draw_severity() -> Figure:
+        marks = {title: page.url(dimension=key) for title, key in keys.items()}
+        return figure_specs.linked(severity_dots(result), {**marks, ALL: page.url()})
+
+    page.figure(
+        "severity",
+        "How much higher each judge scores than all judges together",
+        draw_severity,
+        subtitle="Mean over agents with its 95 % interval; left of the line is stricter.",
+    )
+    page.table(
+        "severity",
+        "Strict and lenient judges",
+        result.judges,
+        _severity_columns(result, keys),
+        note="How much higher a judge scores than all judges' mean, over agents, with 95 % t "
+        "intervals.",
+    )
     if len(result.judges) > 1:
-        without = leave_one_judge_out(scored, scale=system_facts.RUBRIC_SCALE)
-    return DispersionResult(data, result, without)
+        page.table(
+            "without",
+            "The spread of means without each judge",
+            result.dimensions,
+            _without_columns(result),
+            link=lambda row: Link(dimension=keys[row.dimension]),
+            note="Kendall's τ_b: how far the agents' order by the judges that are left is their "
+            "order by all; 1 is the same order.",
+        )
+    page.table(
+        "unread",
+        "Replies that could not be read",
+        unreadable,
+        _unread_columns(),
+        link=lambda row: Link(runs=(row[0].pk,)),
+    )
+    page.table(
+        "means",
+        f"Each judge's means ({plural(len(means), 'row')})",
+        means,
+        _means_columns(runs, keys),
+        folded=True,
+        most=MOST_ROWS,
+    )
+    scores = sum(cell.n for cell in means)
+    page.how(
+        f"{scores:,} scores of {turns} by {listed(list(result.judges))}.",
+        "σ of an agent and dimension is the population standard deviation over judges of their "
+        "mean scores; the bar is the mean of σ over agents, with a 95 % t interval over agents. "
+        "Where a judge scored nothing, σ is undefined and the agent is left out of the mean.",
+        "Noise: means of few tasks differ even where judges do not. Its share of σ² is estimated "
+        "from how far each task moves the judges apart; judges without any difference would show "
+        "the SD “by noise alone” on average, and “beyond noise” is the SD without it. The "
+        "published bound of the paper is compared with that alone (docs/statistics.md).",
+        "Severity: mean over agents of (judge's mean − mean of all judges' means). The spread of "
+        "means hides disagreement that cancels out over turns.",
+    )
+    page.methods(
+        "Dispersion is the population standard deviation, over judges, of each judge's mean score "
+        f"({turns}) for an agent, averaged over agents; severity is a judge's mean minus the mean "
+        "of all judges."
+    )
+
+
+def _spread_answer(
+    result: Dispersion, known: Sequence[DimensionSpread], paper: PaperStatements
+) -> str:
+    """Return the widest spread, how much of it is noise, and how it compares with the paper's."""
+    widest = max(known, key=lambda row: row.mean_sd.value or 0)
+    floor, beyond = widest.floor, widest.beyond_noise
+    text = (
+        f"The standard deviation (SD) between the mean scores of the "
+        f"{plural(len(result.judges), 'judge')} is at most {stated(widest.mean_sd, 'points')} "
+        f"points, on {widest.dimension.lower()}"
+    )
+    if floor.value is None:
+        text += f"; how much of it is noise is unknown ({floor.undefined})."
+    else:
+        text += (
+            f"; on {plural(widest.tasks, 'task')} noise alone would show "
+            f"{number(floor.value, 'points')}, and {number(beyond.value or 0, 'points')} are left "
+            "beyond it."
+        )
+    # Only the spread beyond noise is compared with the paper.
+    comparable = [row for row in known if row.beyond_noise.value is not None]
+    if paper.dispersion is not None and comparable:
+        bound = number(paper.dispersion, "points")
+        above = [
+            row.dimension.lower()
+            for row in comparable
+            if (row.beyond_noise.value or 0) >= paper.dispersion
+        ]
+        where = (
+            f"{bound} or more on {len(above)} of {len(comparable)} dimensions ({listed(above)})"
+            if above
+            else f"below {bound} on all {plural(len(comparable), 'dimension')}"
+        )
+        text += (
+            f" Beyond noise, it is {where}; the paper's SDs, noise included, are all below {bound}."
+        )
+    lacking = [row.dimension.lower() for row in result.dimensions if row.mean_sd.value is None]
+    if lacking:
+        text += f" On {listed(lacking)} a judge's scores are missing."
+    return text
+
+
+def _severity_answer(result: Dispersion) -> str:
+    """Name the strictest and the most lenient judge over all dimensions, where they differ."""
+    biases = {
+        row.judge: row.bias.value
+        for row in result.severity
+        if row.dimension == ALL and row.bias.value is not None
+    }
+    strict, mild = (end(biases, key=lambda judge: biases[judge], default="") for end in (min, max))
+    if strict == mild:
+        return ""
+    low, high = (number(biases[judge], "points", signed=True) for judge in (strict, mild))
+    return f"{strict} is the strictest ({low} points), {mild} the most lenient ({high} points)."
+
+
+def _means(runs: Sequence[ChosenRun], titles: Mapping[str, str], *, final: bool) -> list[JudgeMean]:
+    """Return every judge's mean by agent and dimension; ``titles`` are by the dimensions' keys."""
+    return [
+        JudgeMean(
+            row["label"],
+            titles[row["dimension"]],
+            row["judge"],
+            # The frame's missing value is not equal to itself.
+            float(row["mean"]) if row["mean"] == row["mean"] else None,
+            int(row["n"]),
+            row["by_task"],
+        )
+        for row in judge_cells(runs, list(titles), final=final).to_dict("records")
+    ]
 
 
 def spread_of(means: Sequence[JudgeMean]) -> Dispersion:
@@ -400,73 +270,125 @@ def _number(value: float) -> float | None:
     return None if value != value else float(value)
 
 
-def draw_spread(result: DispersionResult, url: UrlOf) -> Figure:
-    """Draw the spread between judges by dimension."""
-    links = {
-        (agent, title): url(Link(runs=(run,), dimension=key))
-        for agent, run in result.runs.items()
-        for title, key in result.keys.items()
+def _spread_columns(
+    result: Dispersion, runs: Mapping[str, int], keys: Mapping[str, str]
+) -> list[Column[DimensionSpread]]:
+    """Return the standard deviation between judges over all agents and of each."""
+
+    def of_agent(place: int, model: str) -> Column[DimensionSpread]:
+        def cell(row: DimensionSpread) -> Cell:
+            return _plain(row.models[place].sd)
+
+        return Column(
+            number_column(model),
+            cell,
+            lambda row: Link(runs=(runs[model],), dimension=keys[row.dimension]),
+        )
+
+    return [
+        columns.text("Dimension", lambda row: row.dimension),
+        columns.estimate("Mean SD", lambda row: row.mean_sd, "points", show_n=True),
+        columns.estimate(
+            "By noise alone",
+            lambda row: row.floor,
+            "points",
+            part="noise",
+            help="Mean SD that judges without any difference would show on so few tasks",
+        ),
+        columns.estimate(
+            "Beyond noise",
+            lambda row: row.beyond_noise,
+            "points",
+            help="SD without noise; 0 where noise explains it",
+        ),
+        *(of_agent(place, model) for place, model in enumerate(result.models)),
+    ]
+
+
+def _severity_columns(result: Dispersion, keys: Mapping[str, str]) -> list[Column[str]]:
+    """Return how much higher a judge scores than all; a row is the name of a judge."""
+    biases = {(row.judge, row.dimension): row.bias for row in result.severity}
+
+    def column(name: str) -> Column[str]:
+        return columns.estimate(
+            first_up(name),
+            lambda judge: biases[judge, name],
+            "points",
+            signed=True,
+            link=lambda _: Link(dimension=keys.get(name, "")),
+        )
+
+    names = dict.fromkeys(row.dimension for row in result.severity)
+    return [columns.text("Judge", lambda judge: judge), *(column(name) for name in names)]
+
+
+def _without_columns(result: Dispersion) -> list[Column[DimensionSpread]]:
+    """Return the spread and the agents' order if each judge were not on the panel."""
+    scored = [cell for cell in result.means if cell.n]
+    without = leave_one_judge_out(scored, scale=system_facts.RUBRIC_SCALE)
+    spreads = {
+        (panel.judge, row.dimension): row.mean_sd for panel in without for row in panel.dimensions
     }
-    wholes = {title: url(Link(dimension=key)) for title, key in result.keys.items()}
-    return dispersion_bars(result.dispersion, result.reference.dispersion, links, wholes)
+    orders = {
+        (panel.judge, title): order for panel in without for title, order in panel.kendall.items()
+    }
+
+    def spread(judge: str) -> Column[DimensionSpread]:
+        return columns.estimate(
+            f"Without {judge}",
+            lambda row: spreads.get((judge, row.dimension), NOTHING),
+            "points",
+            help="SD between the judges left",
+        )
+
+    def order(judge: str) -> Column[DimensionSpread]:
+        head = number_column("τ_b", f"order without {judge}", help="With the order by all")
+        return Column(head, lambda row: _plain(orders.get((judge, row.dimension), NOTHING)))
+
+    every = Column[DimensionSpread](number_column("All judges"), lambda row: _plain(row.mean_sd))
+    return [
+        columns.text("Dimension", lambda row: row.dimension),
+        every,
+        *(column(judge) for judge in result.judges for column in (spread, order)),
+    ]
 
 
-def draw_severity(result: DispersionResult, url: UrlOf) -> Figure:
-    """Draw how much higher each judge scores than all judges together."""
-    marks = {title: url(Link(dimension=key)) for title, key in result.keys.items()}
-    return figure_specs.linked(severity_dots(result.dispersion), {**marks, ALL: url(Link())})
+def _plain(estimate: Estimate) -> Cell:
+    """Return a value without its interval."""
+    return number_cell(estimate.value, "points", reason=estimate.undefined)
 
 
-CONTENT = DeclaredPage(
-    load=load,
-    compute=compute,
-    figure=FigureOf(
-        "spread",
-        lambda result: (
-            "Standard deviation between judges' means, "
-            f"{'final turns' if result.final else 'all turns'}"
+def _unread_columns() -> list[Column[tuple[ChosenRun, UnreadableScores]]]:
+    """Return where the panel is smaller than it should be."""
+    return [
+        columns.agent(lambda row: row[0]),
+        Column(
+            number_column("Turns", help="With a missing score of some judge"),
+            lambda row: count_cell(row[1].turns, tip="The run's trajectories that lack a score"),
+            lambda row: Link(runs=(row[0].pk,), more={"unscored": "yes"}),
         ),
-        draw_spread,
-    ),
-    table=TableOf(
-        "spread",
-        "Spread between judges",
-        rows=lambda result: result.spreads,
-        columns=lambda result: spread_columns(result.dispersion, result.runs),
-        link=lambda row: Link(dimension=row.key),
-    ),
-    folded=(
-        FigureOf(
-            "severity", "How much higher each judge scores than all judges together", draw_severity
+        columns.count("Of", lambda row: row[1].of, help="Judged turns"),
+        columns.text(
+            "Missing scores by judge",
+            lambda row: "; ".join(f"{name}: {n:,}" for name, n in row[1].judges.items()),
+            "judges",
         ),
-        TableOf(
-            "severity",
-            "Strict and lenient judges",
-            rows=lambda result: result.judges,
-            columns=lambda result: severity_columns(result.dispersion, result.keys),
-        ),
-        TableOf(
-            "without",
-            "The spread of means without each judge",
-            rows=lambda result: result.spreads if result.without else (),
-            columns=lambda result: without_columns(result.judges, result.without),
-            link=lambda row: Link(dimension=row.key),
-        ),
-        TableOf(
-            "unread",
-            "Replies that could not be read",
-            rows=lambda result: result.unread,
-            columns=lambda _: unread_columns(),
-            link=lambda row: Link(runs=(row.run.pk,)),
-        ),
-        TableOf(
-            "means",
-            lambda result: f"Each judge's means ({plural(len(result.dispersion.means), 'row')})",
-            rows=lambda result: result.dispersion.means,
-            columns=lambda result: means_columns(result.runs, result.keys),
-            folded=True,
-            most=MOST_ROWS,
-        ),
-    ),
-    deferred=DEFERRED,
-)
+    ]
+
+
+def _means_columns(runs: Mapping[str, int], keys: Mapping[str, str]) -> list[Column[JudgeMean]]:
+    """Return the mean of each judge by agent and dimension, from which all else follows."""
+
+    def link(cell: JudgeMean) -> Link:
+        return Link(runs=(runs[cell.model],), dimension=keys[cell.dimension])
+
+    def mean(cell: JudgeMean) -> Cell:
+        return number_cell(cell.mean, "points", reason="this judge scored nothing here")
+
+    return [
+        columns.text("Agent", lambda cell: cell.model),
+        columns.text("Dimension", lambda cell: cell.dimension),
+        columns.text("Judge", lambda cell: cell.judge),
+        Column(number_column("Mean"), mean, link),
+        Column(number_column("Scores"), lambda cell: count_cell(cell.n), link),
+    ]

@@ -1,9 +1,8 @@
 """The part of the dispersion page that takes longer: judges turn by turn, and against people."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.layout.theme import Figure
@@ -11,21 +10,15 @@ from analysis.figures.panels import flip_share, judge_offsets, verdict_flips
 from analysis.filters.selection import Selection
 from analysis.frames.people_scores import PeopleScores, people_scores
 from analysis.frames.scores import single_scores
+from analysis.kit import columns
+from analysis.kit.columns import Column
 from analysis.kit.links import Link
-from analysis.pages.declaration import (
-    ColumnOf,
-    DeferredPart,
-    FigureOf,
-    TableOf,
-    UrlOf,
-    count_of,
-    estimate_of,
-    text_of,
-)
+from analysis.kit.page import Page
+from analysis.pages.people import compared_people
 from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, estimate_cell, estimate_column
 from analysis.reports.deferred_reports import note_progress
-from analysis.reports.formatting import listed
+from analysis.reports.formatting import listed, number, plural, stated
 from analysis.stats.judges.panels import PanelJudge, PanelReliability, judge_panel
 
 if TYPE_CHECKING:
@@ -35,130 +28,141 @@ if TYPE_CHECKING:
 MOST_WARNINGS = 2
 
 
-@dataclass(frozen=True)
-class DimensionPanel:
+class DimensionPanel(NamedTuple):
     """The judges of one dimension, turn by turn."""
 
     key: str
     title: str
     panel: PanelReliability
 
-    @property
-    def link(self) -> Link:
-        return Link(dimension=self.key)
 
-
-@dataclass(frozen=True)
-class JudgeRow:
+class JudgeRow(NamedTuple):
     """One judge on one dimension."""
 
-    of: DimensionPanel
+    key: str
+    title: str
     judge: PanelJudge
 
 
-@dataclass(frozen=True)
-class DecisiveJudge:
-    """The judge without whom most verdicts turn, and on which dimension."""
-
-    share: float
-    judge: str
-    title: str
-
-
-@dataclass(frozen=True)
-class PanelsResult:
-    """The judges of all dimensions, turn by turn; ``others`` are left out, with their judges."""
-
-    panels: tuple[DimensionPanel, ...]
-    others: Mapping[str, Sequence[str]]
-    people: PeopleScores
-    threshold: float | None
-    final: bool
-
-    @property
-    def by_title(self) -> dict[str, PanelReliability]:
-        return {one.title: one.panel for one in self.panels}
-
-    @property
-    def known(self) -> list[DimensionPanel]:
-        """The dimensions whose spread is defined."""
-        return [one for one in self.panels if one.panel.spread.value is not None]
-
-    @property
-    def why_unknown(self) -> list[str]:
-        return list(dict.fromkeys(one.panel.spread.undefined for one in self.panels))
-
-    @property
-    def mean_spread(self) -> float:
-        return sum(one.panel.spread.value or 0 for one in self.known) / len(self.known)
-
-    @property
-    def widest(self) -> DimensionPanel:
-        return max(self.known, key=lambda one: one.panel.spread.value or 0)
-
-    @property
-    def judges(self) -> int:
-        return len(self.known[0].panel.judges)
-
-    @property
-    def most_turned(self) -> DecisiveJudge | None:
-        found = [
-            (share, row.judge.judge, row.of.title)
-            for row in self.rows
-            if row.of in self.known
-            and row.judge.flips is not None
-            and (share := row.judge.flips.clustered.value) is not None
-        ]
-        return DecisiveJudge(*max(found)) if found else None
-
-    @property
-    def rows(self) -> list[JudgeRow]:
-        return [JudgeRow(one, judge) for one in self.panels for judge in one.panel.judges]
-
-    @property
-    def warnings(self) -> list[str]:
-        """The warnings by dimension; nothing where they are too many, and counts say it instead."""
-        found = [f"{one.title}: {words}" for one in self.panels for words in one.panel.warnings]
-        return found if len(found) <= MOST_WARNINGS else []
-
-    @property
-    def many_warnings(self) -> bool:
-        return sum(len(one.panel.warnings) for one in self.panels) > MOST_WARNINGS
-
-    @property
-    def incomplete(self) -> int:
-        """The number of turns and dimensions that lack a judge's readable score."""
-        return sum(one.panel.items - one.panel.complete for one in self.panels)
-
-    @property
-    def items(self) -> int:
-        return sum(one.panel.items for one in self.panels)
-
-    @property
-    def other_judges(self) -> list[str]:
-        """The agents that other judges scored, with these judges."""
-        return [f"{label} ({listed(list(judges))})" for label, judges in self.others.items()]
-
-
-def compute(selection: Selection) -> PanelsResult | None:
+def deferred(page: Page) -> None:
     """Compare judges turn by turn: spread, severity, bias, and the panel without each."""
+    selection = page.selection
     dimensions = system_facts.dimensions_of(selection.system)
     final = selection.filters.turns != "all"
+    turns = "final turns" if final else "all turns"
     note_progress("reading the scores")
     frame = single_scores(selection.runs, [d.key for d in dimensions], final=final)
     if frame.empty:
-        return None
+        page.answer("There are no single scores to compare.")
+        return
     frame, others = one_panel(frame)
     people = people_scores(selection.people, selection.runs)
     threshold = threshold_of(selection)
     panels = []
     for count, dimension in enumerate(dimensions):
         note_progress(f"{count} of {len(dimensions)} dimensions; now {dimension.title.lower()}")
-        rows = frame[frame["dimension"] == dimension.key]
-        if len(rows):
-            panel = panel_of(rows, people, dimension.key, threshold)
+        scores = frame[frame["dimension"] == dimension.key]
+        if len(scores):
+            panel = panel_of(scores, people, dimension.key, threshold)
             panels.append(DimensionPanel(dimension.key, dimension.title, panel))
-    return PanelsResult(tuple(panels), others, people, threshold, final)
+    rows = [JudgeRow(key, title, judge) for key, title, panel in panels for judge in panel.judges]
+
+    page.answer(_answer(panels, turns, threshold))
+    _warn(page, panels)
+    if others:
+        left = [f"{label} ({listed(judges)})" for label, judges in others.items()]
+        page.warning(f"Left out, because other judges scored them: {listed(left)}.")
+    _draw(page, panels, turns, threshold)
+    page.table(
+        "items",
+        "Spread on single turns",
+        panels,
+        [
+            columns.text("Dimension", lambda row: row.title),
+            columns.count("Turns", lambda row: row.panel.items, "items", help="Judged turns"),
+            columns.count(
+                "Complete",
+                lambda row: row.panel.complete,
+                help="With a readable score of every judge",
+            ),
+            columns.estimate(
+                "SD",
+                lambda row: row.panel.spread,
+                "points",
+                help="Population standard deviation of a turn's scores",
+            ),
+        ],
+        link=lambda row: Link(dimension=row.key),
+        note="Mean over turns of the population standard deviation of their scores, over turns "
+        "with a readable score of every judge; 95 % intervals are by task.",
+    )
+    page.table(
+        "judges",
+        "Each judge, and the panel without it",
+        rows,
+        _judge_columns(threshold),
+        link=lambda row: Link(dimension=row.key),
+        note="Severity says who differs, not who is right; bias says so as far as people are. "
+        "95 % intervals are by task.",
+    )
+    compared_people(page, people)
+    page.how(
+        f"Item: one judged turn ({turns}). Spread: mean over items of the population standard "
+        "deviation of their scores. Severity: a judge's score minus the mean of the other judges'. "
+        "Items that lack a judge's readable score are left out of all of these and counted.",
+        "Without a judge: spread, change of the panel's mean, and the share of items whose verdict "
+        + (
+            f"(panel's mean at least τ = {threshold:g}) turns."
+            if threshold is not None
+            else "turns; the runs here have no threshold in common, so there is none."
+        ),
+        "Intervals are by task, cluster-robust with small-sample corrections (docs/statistics.md); "
+        "where no verdict turns, Wilson's over items.",
+    )
+
+
+def _answer(panels: Sequence[DimensionPanel], turns: str, threshold: float | None) -> str:
+    """Return how far judges differ on single turns, and how often a verdict hangs on one."""
+    known = [one for one in panels if one.panel.spread.value is not None]
+    if not known:
+        reasons = dict.fromkeys(one.panel.spread.undefined for one in panels)
+        return f"How far judges differ on single turns is not known: {listed(list(reasons))}."
+    widest = max(known, key=lambda one: one.panel.spread.value or 0)
+    mean = sum(one.panel.spread.value or 0 for one in known) / len(known)
+    text = (
+        f"On a single turn ({turns}) scores of the {len(widest.panel.judges)} judges have a "
+        f"standard deviation of {number(mean, 'points')} points on average over "
+        f"{plural(len(known), 'dimension')}, most on {widest.title.lower()}: "
+        f"{stated(widest.panel.spread, 'points')}"
+    )
+    turned = [
+        (share, judge.judge, one.title)
+        for one in known
+        for judge in one.panel.judges
+        if judge.flips is not None and (share := judge.flips.clustered.value) is not None
+    ]
+    if turned and threshold is not None:
+        share, judge, title = max(turned)
+        text += (
+            f"; at τ = {threshold:g} at most {number(share, 'share')} of verdicts turn without one "
+            f"of them ({judge}, {title.lower()})"
+        )
+    return f"{text}."
+
+
+def _warn(page: Page, panels: Sequence[DimensionPanel]) -> None:
+    """Warn by dimension, or in one sentence where warnings are many."""
+    warnings = [f"{one.title}: {text}" for one in panels for text in one.panel.warnings]
+    if len(warnings) <= MOST_WARNINGS:
+        for warning in warnings:
+            page.warning(f"{warning}.")
+        return
+    items = sum(one.panel.items for one in panels)
+    incomplete = items - sum(one.panel.complete for one in panels)
+    page.warning(
+        f"On {incomplete:,} of {items:,} turns and dimensions a judge's reply could not be read. "
+        "They are left out here; the table “Replies that could not be read” leads to them."
+    )
 
 
 def one_panel(frame: "DataFrame") -> tuple["DataFrame", dict[str, list[str]]]:
@@ -205,54 +209,60 @@ def panel_of(
     )
 
 
-def _turns(result: PanelsResult) -> str:
-    return "final turns" if result.final else "all turns"
+def _draw(
+    page: Page, panels: Sequence[DimensionPanel], turns: str, threshold: float | None
+) -> None:
+    """Add the figures of spread, of severity with bias, and of verdicts that turn."""
+    marks = {one.title: page.url(dimension=one.key) for one in panels}
+    by_title = {one.title: one.panel for one in panels}
+
+    def draw_spread() -> Figure:
+        rows = [(one.title, one.panel.spread) for one in panels]
+        title = "SD between judges on a single turn (points)"
+        drawn = forest([ForestRows("single turns", rows)], title=title, most=0.5)
+        return figure_specs.linked(drawn, marks)
+
+    page.figure(
+        "items",
+        f"Standard deviation between judges on a single turn, {turns}",
+        draw_spread,
+        subtitle="Mean over turns with its 95 % interval. Differences that cancel out in means "
+        "show here.",
+    )
+    page.figure(
+        "offsets",
+        "How much higher each judge scores",
+        lambda: judge_offsets(by_title, marks),
+        table="judges",
+        subtitle="Than the other judges and, where people scored the same plans, than people; with "
+        "95 % intervals. Left of the line is stricter.",
+    )
+    flips = [judge.flips for one in panels for judge in one.panel.judges]
+    if threshold is not None and any(one is not None for one in flips):
+        page.figure(
+            "flips",
+            f"Verdicts that turn without each judge, at τ = {threshold:g}",
+            lambda: verdict_flips(by_title, marks),
+            table="judges",
+            subtitle="Share of turns where the panel's mean crosses the threshold, with 95 % "
+            "intervals.",
+        )
 
 
-def _marks(result: PanelsResult, url: UrlOf) -> dict[str, str]:
-    return {one.title: url(one.link) for one in result.panels}
-
-
-def draw_spread(result: PanelsResult, url: UrlOf) -> Figure:
-    """Draw the mean standard deviation of a turn's scores, by dimension."""
-    rows = [(one.title, one.panel.spread) for one in result.panels]
-    title = "SD between judges on a single turn (points)"
-    drawn = forest([ForestRows("single turns", rows)], title=title, most=0.5)
-    return figure_specs.linked(drawn, _marks(result, url))
-
-
-def draw_offsets(result: PanelsResult, url: UrlOf) -> Figure:
-    """Draw how much higher each judge scores than the others, and than people."""
-    return judge_offsets(result.by_title, _marks(result, url))
-
-
-def draw_flips(result: PanelsResult, url: UrlOf) -> Figure | None:
-    """Draw the share of verdicts that turn without each judge."""
-    if result.threshold is None or all(row.judge.flips is None for row in result.rows):
-        return None
-    return verdict_flips(result.by_title, _marks(result, url))
-
-
-def flips_title(result: PanelsResult) -> str:
-    """Name the threshold at which verdicts turn."""
-    assert result.threshold is not None
-    return f"Verdicts that turn without each judge, at τ = {result.threshold:g}"
-
-
-def judge_columns(result: PanelsResult) -> Sequence[ColumnOf[JudgeRow]]:
-    """Give severity, bias, and what the panel would be without the judge."""
-    at = f" at τ = {result.threshold:g}" if result.threshold is not None else ""
-    return (
-        text_of("Dimension", lambda row: row.of.title),
-        text_of("Judge", lambda row: row.judge.judge),
-        estimate_of(
+def _judge_columns(threshold: float | None) -> list[Column[JudgeRow]]:
+    """Return severity, bias, and what the panel would be without the judge."""
+    at = f" at τ = {threshold:g}" if threshold is not None else ""
+    return [
+        columns.text("Dimension", lambda row: row.title),
+        columns.text("Judge", lambda row: row.judge.judge),
+        columns.estimate(
             "Severity",
             lambda row: row.judge.severity,
             "points",
             signed=True,
             help="Its score minus the mean of the other judges'",
         ),
-        estimate_of(
+        columns.estimate(
             "Bias",
             lambda row: row.judge.bias,
             "points",
@@ -260,29 +270,29 @@ def judge_columns(result: PanelsResult) -> Sequence[ColumnOf[JudgeRow]]:
             show_n=True,
             help="Its score minus people's, where people scored the plan",
         ),
-        estimate_of(
+        columns.estimate(
             "SD without",
             lambda row: row.judge.spread_without,
             "points",
             help="Spread on a single turn if it were not there",
         ),
-        estimate_of(
+        columns.estimate(
             "Mean without",
             lambda row: row.judge.mean_without,
             "points",
             signed=True,
             help="Change of the panel's mean without it",
         ),
-        ColumnOf(
+        Column(
             estimate_column("Verdicts", "verdicts", help=f"Share of verdicts{at} that turn"),
             _flips_cell,
         ),
-        count_of(
+        columns.count(
             "Unread",
             lambda row: row.judge.missing,
             help="Turns without a readable score of this judge",
         ),
-    )
+    ]
 
 
 def _flips_cell(row: JudgeRow) -> Cell:
@@ -291,45 +301,3 @@ def _flips_cell(row: JudgeRow) -> Cell:
         why = "the runs have no threshold in common, or one judge"
         return Cell(data=(None, None, None, 0, why), reason=why)
     return estimate_cell(share, "share")
-
-
-DEFERRED = DeferredPart(
-    compute=compute,
-    parts=(
-        FigureOf(
-            "items",
-            lambda result: f"Standard deviation between judges on a single turn, {_turns(result)}",
-            draw_spread,
-        ),
-        FigureOf("offsets", "How much higher each judge scores", draw_offsets, table="judges"),
-        FigureOf("flips", flips_title, draw_flips, table="judges"),
-        TableOf(
-            "items",
-            "Spread on single turns",
-            rows=lambda result: result.panels,
-            columns=lambda _: (
-                text_of("Dimension", lambda row: row.title),
-                count_of("Turns", lambda row: row.panel.items, "items", help="Judged turns"),
-                count_of(
-                    "Complete",
-                    lambda row: row.panel.complete,
-                    help="With a readable score of every judge",
-                ),
-                estimate_of(
-                    "SD",
-                    lambda row: row.panel.spread,
-                    "points",
-                    help="Population standard deviation of a turn's scores",
-                ),
-            ),
-            link=lambda row: row.link,
-        ),
-        TableOf(
-            "judges",
-            "Each judge, and the panel without it",
-            rows=lambda result: result.rows,
-            columns=judge_columns,
-            link=lambda row: row.of.link,
-        ),
-    ),
-)
