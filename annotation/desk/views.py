@@ -32,7 +32,12 @@ from annotation.json_bodies import BadBody, read_json_body
 from annotation.messages.selectors import count_unread
 from annotation.models import Aspect, Assignment, Participant, Study
 from annotation.ratings.services import EditRequest, Outcome, StoredEdit, record_edits, undo_edit
-from annotation.steps.access import fetch_assignment, name_assignment, redirect_to_next_step
+from annotation.steps.access import (
+    fetch_assignment,
+    find_named,
+    name_assignment,
+    redirect_to_next_step,
+)
 from annotation.study_frame.context import study_banner
 from annotation.training.services import tells_expected
 from benchmarks.access import signed_in
@@ -226,10 +231,11 @@ def answers(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN)
     """
     if not request.user.is_authenticated:
         return _signed_out()
-    user, item = name_assignment(request, pk, position, part)
+    user, item = named = name_assignment(request, pk, position, part)
     try:
         rows, active_ms = _message(request)
     except BadBody as error:
+        find_named(named)  # nobody is told about a message to an item that is not theirs
         return _refusal(Refused("invalid", f"the message could not be read: {error}"))
     if len(rows) > MOST_EDITS:
         return _refusal(Refused("invalid", f"more than {MOST_EDITS} edits at once"))

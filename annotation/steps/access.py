@@ -32,11 +32,9 @@ def fetch_assignment(
     (such as a new consent text) came in between may still be sent, so that the page can keep it on
     the screen; the services refuse it.
     """
-    user, _ = name_assignment(request, pk, position, part)
-    item = find_own_assignment(study=pk, user=user.pk, part=part, position=position)
-    if item is None:
-        raise NoAssignment
-    item.study, item.annotator = read_row(Study, pk), user
+    item = find_named(name_assignment(request, pk, position, part))
+    user = item.annotator
+    item.study = read_row(Study, pk)
     item.item = Item.objects.select_related("task").get(pk=item.item_id)
     participant = find_row(Participant, study_id=pk, user_id=user.pk)
     access = StudyAccess(item.study, user, frozenset({Membership.Role.ANNOTATOR}), participant)
@@ -60,6 +58,18 @@ def name_assignment(
     if max(pk, position) > LARGEST:
         raise NoAssignment
     return user, Assignment(study_id=pk, annotator=user, part=part, position=position)
+
+
+def find_named(named: tuple[User, Assignment]) -> Assignment:
+    """Find what `name_assignment` named; raises ``NoAssignment`` where nothing is there."""
+    user, name = named
+    item = find_own_assignment(
+        study=name.study_id, user=user.pk, part=name.part, position=name.position
+    )
+    if item is None:
+        raise NoAssignment
+    item.annotator = user
+    return item
 
 
 def redirect_to_next_step(view: View) -> View:
