@@ -1,0 +1,77 @@
+"""Notes on tests of judges against people, which reports on studies and on own tables share."""
+
+from analysis.pages.own_table.sections import Cautions, FamilyOfTests
+from analysis.reports.formatting import listed, plural
+from analysis.stats.rater_agreement.alt_verdict import LOW_ALPHA
+
+TEST_NEEDS = (
+    "the alternative annotator test needs three people with 30 items each that a judge and another "
+    "person scored too"
+)
+# Notes of the tables of power, of single people, and of items needed.
+POWER = (
+    "Agreement: share that pass non-inferiority; both: share that pass the alternative annotator "
+    "test, too. For one judge; the power is lower where many are adjusted together."
+)
+PEOPLE_TESTED = "Ties count for both, so the two shares add up to more than 1."
+PLANNING = (
+    "These numbers hold if further items and people are like these. The formulas take items as "
+    "independent; where items share tasks, more are needed."
+)
+NOT_ADJUSTED = "No test is available, so nothing is adjusted."
+
+
+def low_agreement(cautions: Cautions) -> str:
+    """Return a warning where people agree little with each other; empty where they agree."""
+    if not cautions.low:
+        return ""
+    return (
+        f"People agree little with each other: ordinal alpha {listed(cautions.low, most=8)}, below "
+        f"{LOW_ALPHA} (Krippendorff 2004). Passing means little when people disagree this much."
+    )
+
+
+def gap_subtitle(family: FamilyOfTests) -> str:
+    """Return the subtitle of the figure of kappa differences."""
+    return (
+        "Linearly weighted kappa with the other people: the judge's minus a person's, on the same "
+        "items, with 95 % intervals. A judge passes where its interval lies right of the dashed "
+        f"margin, −{family.margin:g}."
+    )
+
+
+def alternative_note(family: FamilyOfTests) -> str:
+    """Return the note of the table of verdicts."""
+    settings = f"Margin −{family.margin:g}; {family.epsilon_words}, q = {family.q:g}"
+    if not family.statement:
+        return f"{settings}. {NOT_ADJUSTED}"
+    return (
+        f"{settings}; {plural(family.p_values, 'p-value')} adjusted together ({family.statement}, "
+        "Benjamini–Yekutieli). Standing in takes both tests. Of many judges one passes alone by "
+        "luck, so read the verdict of all together."
+    )
+
+
+def how_tested(family: FamilyOfTests) -> tuple[str, ...]:
+    """Return how judges are tested against people, a line each."""
+    adjusted = (
+        f"The family: {family.statement}, {plural(family.p_values, 'p-value')} "
+        "(Benjamini–Yekutieli)."
+        if family.statement
+        else NOT_ADJUSTED
+    )
+    return (
+        "Non-inferiority: for each person, linearly weighted kappa of the judge with the other "
+        "people minus that of the person, on the same items; the mean over people with a 95 % "
+        f"interval. It passes where the interval lies above −{family.margin:g} and the judge is "
+        "shown to keep a third of people's kappa; it is shown worse where the interval lies below.",
+        "Alternative annotator test, negative root mean squared error: person by person, is the "
+        "judge at least as close to the other people as this person is? It passes with a winning "
+        "rate of 0.50 or more; the panel's mean is rounded, because a mean hardly ever ties with a "
+        "person.",
+        "A judge may stand in where it passes both; one of them shows alone that it is worse. "
+        "Undecided: about as many items as stated would let a judge as good as a person pass both "
+        "in 80 % of studies. Formulas, simulations and sources: docs/agreement.md.",
+        f"Chosen before looking: margin −{family.margin:g}; {family.epsilon_words}; false "
+        f"discovery rate {family.q:g}. {adjusted}",
+    )
