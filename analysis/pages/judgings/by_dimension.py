@@ -5,10 +5,10 @@ against people's scores that it was not made from.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.figures.layout.theme import Figure
+from django.template.defaultfilters import floatformat
+
 from analysis.filters.selection import Selection
 from analysis.frames.judgings import (
     BESIDE,
@@ -22,8 +22,9 @@ from analysis.frames.judgings import (
     reply_scores,
 )
 from analysis.frames.people_scores import PeopleScores, people_scores
+from analysis.kit import columns
 from analysis.kit.links import Link
-from analysis.pages.declaration import ColumnOf, DeferredPart, FigureOf, TableOf, UrlOf, text_of
+from analysis.kit.page import Page
 from analysis.pages.judgings.maps import (
     JudgeMap,
     curve_columns,
@@ -40,14 +41,14 @@ from analysis.pages.judgings.panels import (
 )
 from analysis.pages.judgings.rows import PANEL, JudgeChange, OwnReplies
 from analysis.pages.judgings.tables import CHANGE, CONSISTENCY
+from analysis.pages.people import compared_people
 from analysis.reports import system_facts
 from analysis.reports.deferred_reports import note_progress
-from analysis.reports.formatting import plural
+from analysis.reports.formatting import listed, plural, stated, stated_change
 from analysis.stats.judges.calibration import (
     FEWEST_ITEMS,
     FEWEST_TASKS,
     FORMS,
-    Calibration,
     Form,
     calibrate,
 )
@@ -65,101 +66,16 @@ MOST_PANELS = 40
 BY_CHANCE = 0.025
 
 
-@dataclass(frozen=True)
-class JudgingsByDimension:
-    """Judges by dimension, their maps onto people, and the panels that could be made of them."""
-
-    own: tuple[OwnReplies, ...]
-    changes: tuple[JudgeChange, ...]
-    people: PeopleScores
-    form: Form
-    maps: tuple[JudgeMap, ...]
-    choice: PanelChoice | None
-    left_out: tuple[str, ...]
-
-    @property
-    def judgings(self) -> list[str]:
-        """The judgings whose judges are mapped."""
-        return list(dict.fromkeys(one.judging for one in self.maps))
-
-    def maps_of(self, place: int) -> list[JudgeMap]:
-        """Return the maps of the judging at this place."""
-        names = self.judgings[place : place + 1]
-        return [one for one in self.maps if one.judging in names]
-
-    @property
-    def fitted(self) -> list[JudgeMap]:
-        return [one for one in self.maps if one.made.gain.value is not None]
-
-    @property
-    def nearer(self) -> int:
-        """The number of maps that bring a judge nearer to people."""
-        return sum(_side(one.made.gain) < 0 for one in self.fitted)
-
-    @property
-    def away(self) -> int:
-        return sum(_side(one.made.gain) > 0 for one in self.fitted)
-
-    @property
-    def worth(self) -> int:
-        """The number of mapped judges that tell more than a constant."""
-        return sum(_side(one.made.worth) < 0 for one in self.fitted)
-
-    @property
-    def by_chance(self) -> float:
-        return BY_CHANCE * len(self.fitted)
-
-    @property
-    def largest(self) -> Calibration | None:
-        """The map with the most items, where none could be fitted."""
-        return max((one.made for one in self.maps), key=lambda one: one.n, default=None)
-
-    @property
-    def fewest_items(self) -> int:
-        return FEWEST_ITEMS
-
-    @property
-    def fewest_tasks(self) -> int:
-        return FEWEST_TASKS
-
-    @property
-    def form_words(self) -> str:
-        return FORMS[self.form]
-
-    @property
-    def folds(self) -> Calibration | None:
-        """A map with its folds and seed."""
-        return next((one.made for one in self.maps if one.made.folds), None)
-
-    @property
-    def several_judges(self) -> bool:
-        return self.choice is not None and len(self.choice.judges) > 1
-
-    @property
-    def chosen_is_full(self) -> bool:
-        return self.choice is not None and self.choice.best == self.choice.full
-
-    @property
-    def chosen(self) -> str:
-        best = self.choice.best if self.choice is not None else None
-        return " and ".join(best.judges) if best is not None else ""
-
-
-def _side(estimate: Estimate) -> int:
-    """Return −1 or 1 where the interval of this case lies below or above 0, else 0."""
-    if estimate.interval is None:
-        return 0
-    return int(estimate.interval.low > 0) - int(estimate.interval.high < 0)
-
-
-def compute_deferred(selection: Selection) -> JudgingsByDimension | None:
-    """Compare by dimension, map judges onto people, and try every panel; None without scores."""
+def deferred(page: Page) -> None:
+    """Compare by dimension, map judges onto people, and try every panel."""
+    selection = page.selection
     dimensions = system_facts.dimensions_of(selection.system)
     final = selection.filters.turns != "all"
     note_progress("reading the scores")
     replies = reply_scores(selection.runs, [d.key for d in dimensions], final=final)
     if replies.frame.empty:
-        return None
+        page.answer("There are no scores to compare.")
+        return
     people = people_scores(selection.people, selection.runs)
     note_progress("consistency and change by dimension")
     own, changes = _own(replies, dimensions), _changes(replies, dimensions)
@@ -167,9 +83,197 @@ def compute_deferred(selection: Selection) -> JudgingsByDimension | None:
     maps = maps_of(selection, replies, people, dimensions, form)
     note_progress("panels")
     choice, left = choice_of(selection, replies, people)
-    return JudgingsByDimension(
-        tuple(own), tuple(changes), people, form, tuple(maps), choice, tuple(left)
+
+    if people.means:
+        page.answer(_maps_answer(maps))
+        page.answer(_choice_answer(choice))
+    else:
+        page.answer(
+            "Nobody scored these plans in a study that you may read: judges can be compared with "
+            "each other, but not mapped onto people or chosen by their scores."
+        )
+    if left:
+        page.info(f"Not among the panels: {listed(left, most=8)}.")
+    if choice is not None and len(choice.judges) > 1:
+        if choice.best is not None:
+            page.warning(
+                "A panel that was chosen here should be tried on other tasks before it replaces "
+                "all judges: the held-out half guards against choosing by luck among these panels, "
+                "not against other tasks, agents or people."
+            )
+        else:
+            page.info(f"No panel can be chosen by people: {choice.full.error.undefined}.")
+    _show_maps(page, maps)
+    _show_panels(page, choice)
+    page.table(
+        "own",
+        "Each judge beside itself, by dimension",
+        own,
+        [
+            columns.text("Dimension", lambda row: row.dimension),
+            columns.text("Judge", lambda row: row.judge),
+            *CONSISTENCY,
+        ],
+        link=lambda row: Link(dimension=row.key),
+        folded=True,
     )
+    page.table(
+        "changes",
+        "What the second judging changes, by dimension",
+        changes,
+        [
+            columns.text("Dimension", lambda row: row.dimension),
+            columns.text("Judge", lambda row: row.judge),
+            *CHANGE,
+        ],
+        link=lambda row: Link(dimension=row.key),
+        folded=True,
+    )
+    compared_people(page, people)
+    _how(page, maps, choice, form)
+
+
+def _fitted(maps: Sequence[JudgeMap]) -> list[JudgeMap]:
+    return [one for one in maps if one.made.gain.value is not None]
+
+
+def _maps_answer(maps: Sequence[JudgeMap]) -> str:
+    """Return how often a map brings a judge nearer to people, or what it takes to fit one."""
+    fitted = _fitted(maps)
+    if fitted:
+        gains = [_side(one.made.gain) for one in fitted]
+        worth = sum(_side(one.made.worth) < 0 for one in fitted)
+        return (
+            "On items that it was not fitted on, a map brings a judge nearer to people in "
+            f"{gains.count(-1):,} of {plural(len(fitted), 'case')} (judge and dimension) and "
+            f"further away in {gains.count(1):,}; mapped, judges tell more than a constant in "
+            f"{worth:,}."
+        )
+    text = (
+        f"No map can be fitted: it takes {FEWEST_ITEMS} items of {FEWEST_TASKS} tasks that a judge "
+        "and people scored"
+    )
+    if maps:
+        most = max((one.made for one in maps), key=lambda made: made.n)
+        text += f"; at most {plural(most.n, 'item')} of {plural(most.tasks, 'task')} are there"
+    return f"{text}."
+
+
+def _choice_answer(choice: PanelChoice | None) -> str:
+    """Return how far the chosen panel lies from people, where one could be chosen."""
+    if choice is None or choice.best is None or len(choice.judges) < 2:
+        return ""
+    best = choice.best
+    beside = (
+        "that is all judges together"
+        if best == choice.full
+        else f"{stated_change(best.change, 'points')} beside all judges together"
+    )
+    return (
+        f"Chosen on half of the tasks, the panel of {' and '.join(best.judges)} lies "
+        f"{stated(best.error, 'points')} points from people on the other half, {beside}."
+    )
+
+
+def _show_maps(page: Page, maps: Sequence[JudgeMap]) -> None:
+    """Add how far judges are from people, with a table of worth and one of maps a judging."""
+    fitted = _fitted(maps)
+    if fitted:
+        first = fitted[0]
+        verb = "are" if first.judge == PANEL else "is"
+        page.figure(
+            "mapped",
+            f"How far {first.judge} (“{first.judging}”) {verb} from people",
+            lambda: draw_maps(maps, page),
+            subtitle="Mean absolute difference on items held out, with 95 % intervals; a constant "
+            "ignores the judge.",
+        )
+    judgings = dict.fromkeys(one.judging for one in maps)
+    for judging, suffix in zip(judgings, ("", "-beside"), strict=False):
+        own = [one for one in maps if one.judging == judging]
+        page.table(
+            f"mapped{suffix}",
+            f"Judges mapped onto people, on items held out: “{judging}”",
+            own,
+            map_columns(),
+            link=lambda row: Link(dimension=row.key),
+            folded=bool(suffix),
+            note="In points. Every item is mapped by what was fitted on other tasks; 95 % "
+            "intervals draw tasks. A map that is no better than a constant leaves nothing of the "
+            "judge; one that moves a judge away from people is to be left alone.",
+        )
+        if curves := with_curve(own):
+            page.table(
+                f"maps{suffix}",
+                f"The maps: “{judging}”",
+                curves,
+                curve_columns(curves),
+                link=lambda row: Link(dimension=row.key),
+                folded=True,
+                note="What a score becomes, fitted on all items.",
+            )
+
+
+def _show_panels(page: Page, choice: PanelChoice | None) -> None:
+    """Add how far panels are from people: without each judge, and all of them."""
+    page.figure(
+        "panels",
+        "How far panels are from people, on tasks they were not chosen by",
+        lambda: draw_panels(choice, page.url()),
+        subtitle="Mean absolute difference over all dimensions, with 95 % intervals.",
+    )
+    page.table(
+        "without-one",
+        "The panel without each judge",
+        without_one(choice),
+        without_columns(),
+        note="In points, over items with a score of every judge; 95 % intervals are by task.",
+    )
+    panels = panels_of(choice)
+    page.table(
+        "panels",
+        f"All {len(panels)} panels",
+        panels,
+        panel_columns(),
+        most=MOST_PANELS,
+        note="One panel is chosen by the first column and measured in the second. Whoever picks "
+        "the smallest number of the second chooses on it, and it will be too small.",
+    )
+
+
+def _how(page: Page, maps: Sequence[JudgeMap], choice: PanelChoice | None, form: Form) -> None:
+    """Say how cases were counted, maps fitted and panels tried."""
+    if fitted := _fitted(maps):
+        page.how(
+            "Counted are cases whose own 95 % interval excludes 0, not corrected for their number: "
+            f"without any difference {floatformat(BY_CHANCE * len(fitted), 1)} would be counted "
+            "each time."
+        )
+    if folds := next((one.made for one in maps if one.made.folds), None):
+        page.how(
+            f"Maps: {FORMS[form]}. Tasks are divided into {folds.folds} parts at random (seed "
+            f"{folds.seed}); items of each part are mapped by what was fitted on the others. The "
+            "constant is people's mean on those others."
+        )
+    if choice is not None:
+        halves = (
+            f"{plural(choice.choosing, 'task')} to choose by and {choice.held_out:,} to measure on"
+            if choice.best is not None
+            else "too few tasks with people's scores to choose by"
+        )
+        page.how(
+            f"Panels: {plural(len(choice.panels), 'panel')} of "
+            f"{plural(len(choice.judges), 'judge')}, over {choice.complete:,} of "
+            f"{plural(choice.items, 'item')} with a score of every judge, {choice.scored:,} of "
+            f"them scored by people; {halves} (seed {choice.seed})."
+        )
+
+
+def _side(estimate: Estimate) -> int:
+    """Return −1 or 1 where the interval of this case lies below or above 0, else 0."""
+    if estimate.interval is None:
+        return 0
+    return int(estimate.interval.low > 0) - int(estimate.interval.high < 0)
 
 
 def _own(replies: Replies, dimensions: Sequence[Dimension]) -> list[OwnReplies]:
@@ -310,101 +414,3 @@ def choice_of(
         seed=SEED,
     )
     return choice, left
-
-
-def draw_mapped(result: JudgingsByDimension, url: UrlOf) -> Figure | None:
-    """Draw how far judges are from people, as scored, mapped, and by a constant."""
-    return draw_maps(result.maps, url)
-
-
-def mapped_title(result: JudgingsByDimension) -> str:
-    """Name the judge whose maps the figure shows, and the judging."""
-    first = next(iter(result.fitted), None)
-    if first is None:
-        return ""
-    verb = "are" if first.judge == PANEL else "is"
-    return f"How far {first.judge} (“{first.judging}”) {verb} from people"
-
-
-def _own_columns(_: JudgingsByDimension) -> Sequence[ColumnOf[OwnReplies]]:
-    return (
-        text_of("Dimension", lambda row: row.dimension),
-        text_of("Judge", lambda row: row.judge),
-        *CONSISTENCY,
-    )
-
-
-def _change_columns(_: JudgingsByDimension) -> Sequence[ColumnOf[JudgeChange]]:
-    return (
-        text_of("Dimension", lambda row: row.dimension),
-        text_of("Judge", lambda row: row.judge),
-        *CHANGE,
-    )
-
-
-def _maps_table(name: str, place: int) -> TableOf[JudgingsByDimension, JudgeMap]:
-    return TableOf(
-        name,
-        lambda result: f"Judges mapped onto people, on items held out: “{result.judgings[place]}”",
-        rows=lambda result: result.maps_of(place),
-        columns=lambda _: map_columns(),
-        link=lambda row: row.link,
-        folded=place > 0,
-    )
-
-
-def _curves_table(name: str, place: int) -> TableOf[JudgingsByDimension, JudgeMap]:
-    return TableOf(
-        name,
-        lambda result: f"The maps: “{result.judgings[place]}”",
-        rows=lambda result: with_curve(result.maps_of(place)),
-        columns=lambda result: curve_columns(with_curve(result.maps_of(place))),
-        link=lambda row: row.link,
-        folded=True,
-    )
-
-
-DEFERRED = DeferredPart(
-    compute_deferred,
-    (
-        FigureOf("mapped", mapped_title, draw_mapped),
-        _maps_table("mapped", 0),
-        _curves_table("maps", 0),
-        _maps_table("mapped-beside", 1),
-        _curves_table("maps-beside", 1),
-        FigureOf(
-            "panels",
-            "How far panels are from people, on tasks they were not chosen by",
-            lambda result, url: draw_panels(result.choice, url(Link())),
-        ),
-        TableOf(
-            "without-one",
-            "The panel without each judge",
-            rows=lambda result: without_one(result.choice),
-            columns=without_columns,
-        ),
-        TableOf(
-            "panels",
-            lambda result: f"All {len(panels_of(result.choice))} panels",
-            rows=lambda result: panels_of(result.choice),
-            columns=panel_columns,
-            most=MOST_PANELS,
-        ),
-        TableOf(
-            "own",
-            "Each judge beside itself, by dimension",
-            rows=lambda result: result.own,
-            columns=_own_columns,
-            link=lambda row: row.link,
-            folded=True,
-        ),
-        TableOf(
-            "changes",
-            "What the second judging changes, by dimension",
-            rows=lambda result: result.changes,
-            columns=_change_columns,
-            link=lambda row: row.link,
-            folded=True,
-        ),
-    ),
-)

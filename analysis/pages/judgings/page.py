@@ -4,18 +4,22 @@ from collections.abc import Sequence
 
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.layout.theme import Figure
-from analysis.filters.selection import Selection
+from analysis.kit.empty import no_runs
 from analysis.kit.links import Link
-from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, TableOf, UrlOf
-from analysis.pages.empty import why_no_runs
-from analysis.pages.judgings.by_dimension import DEFERRED
+from analysis.kit.page import Content, Page
+from analysis.pages.judgings.by_dimension import deferred
 from analysis.pages.judgings.rows import (
     PANEL,
     AgentVerdicts,
-    JudgingsData,
-    JudgingsResult,
-    compute,
+    JudgeChange,
+    JudgingSummary,
+    OwnReplies,
+    changes_of,
+    judgings_of,
     read_judgings,
+    run_url,
+    unchanged,
+    verdicts_of,
 )
 from analysis.pages.judgings.tables import (
     change_columns,
@@ -24,121 +28,232 @@ from analysis.pages.judgings.tables import (
     turned_columns,
     verdict_columns,
 )
-from analysis.reports import system_facts
+from analysis.reports import addresses, system_facts
+from analysis.reports.content import how_interval
+from analysis.reports.formatting import ends, listed, number, plural, stated
+from analysis.stats.judges.rejudging import ScoreChange, VerdictChange
 from analysis.stats.results import Estimate
 
+__all__ = ["content", "deferred"]
 MOST_TURNED = 50
 
 
-def load(selection: Selection) -> JudgingsData | NothingToShow:
-    """Load the replies of the judging that counts, and of the one beside it."""
-    if not selection.runs or not system_facts.dimensions_of(selection.system):
-        return why_no_runs(selection)
-    return read_judgings(selection) or why_no_runs(selection)
-
-
-def draw_scores(result: JudgingsResult, url: UrlOf) -> Figure | None:
-    """Draw each judge's mean score in the first judging beside that in the second."""
-    second = result.second
-    if second is None:
-        return None
-    low, high = system_facts.RUBRIC_SCALE
-    groups = [
-        _rows(name, [(one.judge, means) for one, means in pairs], url)
-        for name, pairs in (
-            (result.first.name, [(one, one.change.first) for one in result.changes]),
-            (second.name, [(one, one.change.second) for one in result.changes]),
+def content(page: Page) -> Content:
+    """Compare each judge's own replies, and the second judging with the first."""
+    has_dimensions = bool(system_facts.dimensions_of(page.selection.system))
+    data = read_judgings(page.selection) if page.runs and has_dimensions else None
+    if data is None:
+        no_runs(
+            page,
+            "This page shows whether judges say the same when they look at the same turns again.",
         )
-    ]
-    title = f"Mean score, {low:g} to {high:g}"
-    return forest(groups, title=title, least=low, most=high, together=True)
-
-
-def draw_equal(result: JudgingsResult, url: UrlOf) -> Figure | None:
-    """Draw how often scores are the same again, by the same judging and by the other one."""
-    several = result.second is not None
+        return
+    judgings = judgings_of(data)
+    first = judgings[0]
+    second = judgings[1] if len(judgings) > 1 else None
+    changes, alone = changes_of(data.replies) if second is not None else ([], [])
+    panel = changes[0].change if changes else None
+    verdicts, all_verdicts = verdicts_of(data) if second is not None else ([], None)
     own = [
+        OwnReplies(judge, judging.name, judging.consistency[seat])
+        for judging in judgings
+        for seat, judge in judging.judges.items()
+    ]
+    consistency = _consistency(own)
+    if second is not None and panel is not None:
+        page.answer(_change_answer(first, second, panel, all_verdicts))
+    elif not consistency:
+        page.answer(
+            "These turns were judged once, and every judge was asked once: nothing shows yet "
+            "whether judges would say the same again."
+        )
+    page.answer(consistency)
+    if second is not None:
+        page.onward(
+            f"The leaderboard under “{second.name}”",
+            page.other("leaderboard", judging=second.name),
+        )
+    page.onward("May they stand in for people?", addresses.address("analysis:judges"))
+    if second is None:
+        page.info("There is no other judging of these runs to compare with.")
+    unfinished = [f"“{one.name}”" for one in judgings if not one.judged.finished]
+    if unfinished:
+        page.info(f"Still being judged, so figures will move: {listed(unfinished)}.")
+    if alone:
+        page.warning(f"In one judging alone, so compared with nobody: {listed(alone)}.")
+    if panel is not None and not panel.n:
+        page.warning("No turn has a readable score of every judge in both judgings.")
+    url, second_name = page.url(), second.name if second is not None else ""
+
+    def draw_scores() -> Figure:
+        low, high = system_facts.RUBRIC_SCALE
+        means = {
+            first.name: [(one.judge, one.change.first) for one in changes],
+            second_name: [(one.judge, one.change.second) for one in changes],
+        }
+        groups = [_rows(name, rows, url) for name, rows in means.items()]
+        title = f"Mean score, {low:g} to {high:g}"
+        return forest(groups, title=title, least=low, most=high, together=True)
+
+    page.figure(
+        "scores",
+        f"Mean scores: “{first.name}” and “{second_name}”",
+        draw_scores if second is not None else None,
+        table="change",
+        subtitle="Over the same turns and dimensions, with 95 % intervals that draw tasks.",
+    )
+    page.table(
+        "change",
+        "What the second judging changes in scores",
+        changes,
+        change_columns(),
+        note="Second minus first, paired by turn and dimension; 95 % intervals are by task. Of all "
+        "judges the mean is compared, which moves if any score does and has no kappa.",
+    )
+    yield
+    between = "and between the two judgings; " if second is not None else ""
+    page.figure(
+        "equal",
+        "Share of scores that are the same again",
+        lambda: _draw_equal(own, changes, url, several=second is not None),
+        table="consistency",
+        subtitle=f"Between a judge's own replies, {between}with 95 % intervals. What differs "
+        "between its own replies is no drift.",
+    )
+    page.table(
+        "consistency",
+        "Each judge beside itself",
+        own,
+        own_columns(),
+        note="Over all dimensions of the turns that are counted; 95 % intervals are by task. Kappa "
+        "and ICC are low where plans hardly differ, however often replies are equal.",
+    )
+    page.table(
+        "verdicts",
+        "Verdicts that turn",
+        verdicts,
+        verdict_columns(),
+        link=_verdict_link,
+        note="A last plan passes where every counted dimension reaches the run's threshold, "
+        "whether or not the plan is valid. Intervals are by task.",
+    )
+    page.table(
+        "turned",
+        "Trajectories whose verdict turned",
+        data.turned,
+        turned_columns(),
+        folded=True,
+        most=MOST_TURNED,
+    )
+    if second is not None:
+        differences = [(one.judge, one.change.difference) for one in changes]
+        page.figure(
+            "change",
+            f"Scores of “{second.name}” minus those of “{first.name}”",
+            lambda: forest(
+                [_rows("difference", differences, url)],
+                title="Difference in points",
+                least=-0.5,
+                most=0.5,
+            ),
+            subtitle="Mean over turns and dimensions with its 95 % interval by task; left of the "
+            "line is stricter.",
+        )
+    page.table(
+        "judgings",
+        "The judgings",
+        judgings,
+        judging_columns(),
+        link=lambda row: Link(url=run_url(row)),
+    )
+    for judging in judgings:
+        asked = f" ({judging.asked})" if judging.asked else ""
+        names = listed(list(judging.judges.values()), most=8)
+        page.how(f"Judging “{judging.name}” of {plural(judging.runs, 'run')}: {names}{asked}.")
+    page.how(
+        f"An item is one dimension of one turn ({'final' if data.final else 'all'} turns). "
+        "Consistency: pairs of replies of a judge to one item; kappa is Fleiss', quadratically "
+        "weighted, ICC is ICC1 (one-way random, a single reply). Undefined where a judge was asked "
+        "once."
+    )
+    if second is not None:
+        intervals = how_interval([one.change.difference for one in changes])
+        page.how(
+            "Change: the same items in both judgings, second minus first. Means and differences "
+            "are of means of replies; size, share changed and kappa (Cohen's, quadratically "
+            "weighted) are between first replies, so that they can be read beside a judge's own "
+            "replies. A judge of another version, or another judge in the same seat, is compared "
+            "with the one before.",
+            "A verdict turns where all counted dimensions reach the run's threshold in one judging "
+            "alone.",
+            f"Intervals: {intervals or 'none'}.",
+        )
+    page.methods(
+        "A judge's consistency is how far its replies to the same plan agree; a later judging is "
+        "compared with an earlier one turn by turn, as the mean difference of scores, the share of "
+        "scores that changed, and the share of verdicts that turned."
+    )
+
+
+def _change_answer(
+    first: JudgingSummary,
+    second: JudgingSummary,
+    panel: ScoreChange,
+    verdicts: VerdictChange | None,
+) -> str:
+    """Return how the second judging moves the judges' mean, and how many verdicts."""
+    difference = panel.difference
+    if difference.value is None:
+        return f"“{second.name}” beside “{first.name}”: {difference.undefined}."
+    before, now = (number(one.value or 0.0, "points") for one in (panel.first, panel.second))
+    size = f"{number(difference.value, 'points')} points"
+    if difference.interval is not None:
+        size += f", 95 % interval {ends(difference.interval, 'points')}"
+        if difference.interval.holds(0):
+            size += ", no clear change"
+    text = (
+        f"Judged again as “{second.name}”, the judges' mean is {now} instead of {before} "
+        f"({size}; n = {plural(panel.n, 'item')})."
+    )
+    if verdicts is not None and verdicts.flipped.of:
+        trajectories = plural(verdicts.flipped.of, "trajectory", "trajectories")
+        text += f" The verdict changes on {verdicts.flipped.hits:,} of {trajectories}."
+    return text
+
+
+def _consistency(own: Sequence[OwnReplies]) -> str:
+    """Return how often the least consistent judge repeats its score, if one was asked again."""
+    repeated = [one for one in own if one.one.equal.value is not None]
+    if not repeated:
+        return ""
+    least = min(repeated, key=lambda one: one.one.equal.value or 0)
+    times = "twice" if least.one.replicates == 2 else f"{least.one.replicates} times"
+    judge = f"the least consistent judge, {least.judge}," if len(repeated) > 1 else least.judge
+    return (
+        f"Asked {times} about the same plan, {judge} gives the same score in "
+        f"{stated(least.one.equal, 'share')} of pairs of replies."
+    )
+
+
+def _draw_equal(
+    own: Sequence[OwnReplies], changes: Sequence[JudgeChange], url: str, *, several: bool
+) -> Figure | None:
+    """Draw how often scores are the same again, by the same judging and by the other one."""
+    again = [
         (f"{one.judge}, {one.judging}" if several else one.judge, one.one.equal)
-        for one in result.own
+        for one in own
         if one.one.replicates > 1
     ]
-    kept = [(one.judge, one.unchanged) for one in result.changes if one.judge != PANEL]
-    if not own and not kept:
+    kept = [(one.judge, unchanged(one.change)) for one in changes if one.judge != PANEL]
+    if not again and not kept:
         return None
-    groups = [_rows("own replies", own, url), _rows("the other judging", kept, url)]
+    groups = [_rows("own replies", again, url), _rows("the other judging", kept, url)]
     return forest(groups, title="Share of equal scores", unit="share")
 
 
-def draw_change(result: JudgingsResult, url: UrlOf) -> Figure | None:
-    """Draw the differences between the two judgings."""
-    if result.second is None:
-        return None
-    rows = _rows("difference", [(one.judge, one.change.difference) for one in result.changes], url)
-    return forest([rows], title="Difference in points", least=-0.5, most=0.5)
-
-
-def _rows(name: str, rows: Sequence[tuple[str, Estimate]], url: UrlOf) -> ForestRows:
-    return ForestRows(name, rows, [url(Link())] * len(rows))
+def _rows(name: str, rows: Sequence[tuple[str, Estimate]], url: str) -> ForestRows:
+    return ForestRows(name, rows, [url] * len(rows))
 
 
 def _verdict_link(row: AgentVerdicts) -> Link:
     return Link(runs=(row.run.pk,)) if row.run is not None else Link()
-
-
-CONTENT = DeclaredPage(
-    load=load,
-    compute=compute,
-    figure=FigureOf(
-        "scores",
-        lambda result: f"Mean scores: “{result.first.name}” and “{result.second_name}”",
-        draw_scores,
-        table="change",
-        fits=lambda result: result.second is not None,
-    ),
-    table=TableOf(
-        "change",
-        "What the second judging changes in scores",
-        rows=lambda result: result.changes,
-        columns=change_columns,
-    ),
-    folded=(
-        FigureOf(
-            "equal", "Share of scores that are the same again", draw_equal, table="consistency"
-        ),
-        TableOf(
-            "consistency",
-            "Each judge beside itself",
-            rows=lambda result: result.own,
-            columns=own_columns,
-        ),
-        TableOf(
-            "verdicts",
-            "Verdicts that turn",
-            rows=lambda result: result.verdicts,
-            columns=verdict_columns,
-            link=_verdict_link,
-        ),
-        TableOf(
-            "turned",
-            "Trajectories whose verdict turned",
-            rows=lambda result: result.turned,
-            columns=turned_columns,
-            folded=True,
-            most=MOST_TURNED,
-        ),
-        FigureOf(
-            "change",
-            lambda result: f"Scores of “{result.second_name}” minus those of “{result.first.name}”",
-            draw_change,
-            fits=lambda result: result.second is not None,
-        ),
-        TableOf(
-            "judgings",
-            "The judgings",
-            rows=lambda result: result.judgings,
-            columns=judging_columns,
-            link=lambda row: Link(url=row.url),
-        ),
-    ),
-    deferred=DEFERRED,
-)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.layout.theme import Figure
-from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
+from analysis.kit import columns
+from analysis.kit.columns import Column
 from analysis.reports.content import Badge, Cell, number_cell, number_column, text_cell, text_column
 from analysis.stats.judges.panel_choice import CandidatePanel, PanelChoice
 from analysis.stats.results import Estimate
@@ -41,38 +42,38 @@ def without_one(choice: PanelChoice | None) -> list[NamedPanel]:
     ]
 
 
-COLUMNS: tuple[ColumnOf[NamedPanel], ...] = (
-    ColumnOf(
+COLUMNS: tuple[Column[NamedPanel], ...] = (
+    Column(
         number_column(
             "To choose by", "choosing", help="Mean distance to people on half of the tasks"
         ),
         lambda row: number_cell(row[1].chosen, "points", reason=NO_CHOICE),
     ),
-    estimate_of(
+    columns.estimate(
         "Held out",
         lambda row: row[1].error,
         "points",
         help="The same on the other half",
         show_n=True,
     ),
-    estimate_of(
+    columns.estimate(
         "Bias",
         lambda row: row[1].bias,
         "points",
         help="Panel minus people, on the other half",
         signed=True,
     ),
-    estimate_of(
+    columns.estimate(
         "Beside all",
         lambda row: row[1].change,
         "points",
         help="Held-out distance minus that of all judges",
         signed=True,
     ),
-    estimate_of(
+    columns.estimate(
         "From all", lambda row: row[1].distance, "points", help="Mean distance to the mean of all"
     ),
-    ColumnOf(
+    Column(
         number_column(
             "Cost", help="Of its judges for one trajectory, in the currency of its calls"
         ),
@@ -81,18 +82,18 @@ COLUMNS: tuple[ColumnOf[NamedPanel], ...] = (
 )
 
 
-def without_columns(_: object) -> Sequence[ColumnOf[NamedPanel]]:
-    """Give the panel without each judge its distance to people."""
-    return (text_of("Without", lambda row: row[0]), *COLUMNS)
+def without_columns() -> list[Column[NamedPanel]]:
+    """Return the distance to people of the panel without each judge."""
+    return [columns.text("Without", lambda row: row[0]), *COLUMNS]
 
 
-def panel_columns(_: object) -> Sequence[ColumnOf[NamedPanel]]:
-    """Give each panel its distance to people."""
-    return (
-        ColumnOf(text_column("Panel"), _panel),
-        count_of("Judges", lambda row: len(row[1].judges)),
+def panel_columns() -> list[Column[NamedPanel]]:
+    """Return the distance to people of each panel."""
+    return [
+        Column(text_column("Panel"), _panel),
+        columns.count("Judges", lambda row: len(row[1].judges)),
         *COLUMNS,
-    )
+    ]
 
 
 def _panel(row: NamedPanel) -> Cell:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from analysis.filters.options import RunJudging
 from analysis.filters.selection import ChosenRun, Selection
@@ -16,10 +17,8 @@ from analysis.frames.judgings import (
     reply_scores,
     verdicts,
 )
-from analysis.kit.links import Link
 from analysis.pages.sweeps.rows import dimension_sets
 from analysis.reports import addresses, system_facts
-from analysis.reports.content import how_interval
 from analysis.stats.judges.rejudging import ScoreChange, VerdictChange, verdict_change
 from analysis.stats.judges.repeats import Consistency, repeat_consistency
 from analysis.stats.results import Estimate
@@ -32,8 +31,7 @@ PANEL = "all judges"
 UNLIKE = frozenset({"turns", "reply_attempts", "rubric_judges"})
 
 
-@dataclass(frozen=True)
-class TurnedVerdict:
+class TurnedVerdict(NamedTuple):
     """A trajectory with another verdict in the second judging; ``passes`` is the second one."""
 
     trajectory: int
@@ -43,13 +41,8 @@ class TurnedVerdict:
     task_name: str
     prompt: str
 
-    @property
-    def url(self) -> str:
-        return addresses.address("analysis:trajectory", trajectory_id=self.trajectory)
 
-
-@dataclass(frozen=True)
-class JudgingsData:
+class JudgingsData(NamedTuple):
     """The replies of both judgings, and the verdicts that follow from each, by trajectory."""
 
     runs: tuple[ChosenRun, ...]
@@ -76,24 +69,8 @@ class JudgingSummary:
     consistency: Mapping[JudgeSeat, Consistency]
     asked: str = ""
 
-    @property
-    def url(self) -> str:
-        """The run that judged again; empty for the judging during the runs."""
-        made_by = self.judged.made_by
-        return addresses.address("benchmarks:run", run_id=made_by) if made_by else ""
 
-    @property
-    def judge_names(self) -> list[str]:
-        return list(self.judges.values())
-
-    @property
-    def replies(self) -> int:
-        """The largest number of times that a judge was asked about one turn."""
-        return max((one.replicates for one in self.consistency.values()), default=0)
-
-
-@dataclass(frozen=True)
-class OwnReplies:
+class OwnReplies(NamedTuple):
     """The agreement of a judge of a judging with itself, on one dimension or on all."""
 
     judge: str
@@ -102,13 +79,8 @@ class OwnReplies:
     dimension: str = ""
     key: str = ""
 
-    @property
-    def link(self) -> Link:
-        return Link(dimension=self.key)
 
-
-@dataclass(frozen=True)
-class JudgeChange:
+class JudgeChange(NamedTuple):
     """The change by the second judging in the scores of a judge, or of all together.
 
     On one dimension, or on all.
@@ -119,25 +91,8 @@ class JudgeChange:
     dimension: str = ""
     key: str = ""
 
-    @property
-    def link(self) -> Link:
-        return Link(dimension=self.key)
 
-    @property
-    def unchanged(self) -> Estimate:
-        """The share of equal scores, from that of changed ones."""
-        rate = self.change.changed
-        found = rate.clustered if rate.clustered.interval is not None else rate.wilson
-        if found.value is None:
-            return found
-        interval = found.interval
-        if interval is not None:
-            interval = replace(interval, low=1 - interval.high, high=1 - interval.low)
-        return replace(found, value=1 - found.value, interval=interval)
-
-
-@dataclass(frozen=True)
-class AgentVerdicts:
+class AgentVerdicts(NamedTuple):
     """The number of verdicts that turn, of one agent's trajectories or of all where ``run`` is
     None.
     """
@@ -146,78 +101,28 @@ class AgentVerdicts:
     change: VerdictChange
     turned: tuple[TurnedVerdict, ...]
 
-    def ids(self, passes: bool | None = None) -> list[int]:
-        """Return the trajectories that turned, or those that turned this way."""
-        return [one.trajectory for one in self.turned if passes in (None, one.passes)]
+
+def run_url(judging: JudgingSummary) -> str:
+    """Return the address of the run that judged again; empty for the judging during the runs."""
+    made_by = judging.judged.made_by
+    return addresses.address("benchmarks:run", run_id=made_by) if made_by else ""
 
 
-@dataclass(frozen=True)
-class JudgingsResult:
-    """The judgings, and what the second of them changes.
+def turned_ids(row: AgentVerdicts, passes: bool | None = None) -> list[int]:
+    """Return the trajectories that turned, or those that turned this way."""
+    return [one.trajectory for one in row.turned if passes in (None, one.passes)]
 
-    ``changes`` begin with all judges together; without a second judging there are none. ``alone``
-    are judges of one judging without a counterpart in the other. ``verdicts`` are by agent.
-    """
 
-    data: JudgingsData
-    judgings: tuple[JudgingSummary, ...]
-    changes: tuple[JudgeChange, ...]
-    alone: tuple[str, ...]
-    verdicts: tuple[AgentVerdicts, ...]
-    all_verdicts: VerdictChange | None
-
-    @property
-    def first(self) -> JudgingSummary:
-        return self.judgings[0]
-
-    @property
-    def second(self) -> JudgingSummary | None:
-        return self.judgings[1] if len(self.judgings) > 1 else None
-
-    @property
-    def second_name(self) -> str:
-        return self.second.name if self.second is not None else ""
-
-    @property
-    def panel(self) -> ScoreChange | None:
-        """The change for all judges together."""
-        return self.changes[0].change if self.changes else None
-
-    @property
-    def moved_clearly(self) -> bool:
-        interval = self.panel.difference.interval if self.panel is not None else None
-        return interval is not None and not interval.holds(0)
-
-    @property
-    def own(self) -> list[OwnReplies]:
-        """Each judge beside itself."""
-        return [
-            OwnReplies(judge, judging.name, judging.consistency[seat])
-            for judging in self.judgings
-            for seat, judge in judging.judges.items()
-        ]
-
-    @property
-    def repeated(self) -> list[OwnReplies]:
-        """The judges that were asked several times."""
-        return [one for one in self.own if one.one.equal.value is not None]
-
-    @property
-    def least_consistent(self) -> OwnReplies | None:
-        return min(self.repeated, key=lambda one: one.one.equal.value or 0, default=None)
-
-    @property
-    def unfinished(self) -> list[str]:
-        """The judgings that are still under way."""
-        return [f"“{one.name}”" for one in self.judgings if not one.judged.finished]
-
-    @property
-    def turned(self) -> tuple[TurnedVerdict, ...]:
-        return self.data.turned
-
-    @property
-    def intervals(self) -> str:
-        return how_interval([one.change.difference for one in self.changes])
+def unchanged(change: ScoreChange) -> Estimate:
+    """Return the share of equal scores, from that of changed ones."""
+    rate = change.changed
+    changed = rate.clustered if rate.clustered.interval is not None else rate.wilson
+    if changed.value is None:
+        return changed
+    interval = changed.interval
+    if interval is not None:
+        interval = replace(interval, low=1 - interval.high, high=1 - interval.low)
+    return replace(changed, value=1 - changed.value, interval=interval)
 
 
 def read_judgings(selection: Selection) -> JudgingsData | None:
@@ -266,29 +171,25 @@ def _turned(
     )
 
 
-def compute(data: JudgingsData) -> JudgingsResult:
-    """Compare each judge's own replies, and the second judging with the first."""
-    judgings = _judgings(data)
-    changes: list[JudgeChange] = []
-    alone: list[str] = []
-    by_agent: list[AgentVerdicts] = []
-    everyone = None
-    if len(judgings) > 1:
-        first, second = (data.replies.judges(which) for which in (COUNTS, BESIDE))
-        pairs, both = matches(first, second), BothScores(data.replies, SEED)
-        changes = [JudgeChange(PANEL, both.change(None))]
-        changes += [JudgeChange(match.label, both.change(match)) for match in pairs]
-        known = {match.first for match in pairs} | {match.second for match in pairs}
-        alone = [
-            name for judges in (first, second) for seat, name in judges.items() if seat not in known
-        ]
-        by_agent, everyone = _verdicts(data)
-    return JudgingsResult(
-        data, tuple(judgings), tuple(changes), tuple(alone), tuple(by_agent), everyone
-    )
+def changes_of(replies: Replies) -> tuple[list[JudgeChange], list[str]]:
+    """Return what the second judging changes in scores, and the judges of one judging alone.
+
+    The changes begin with all judges together.
+    """
+    first, second = (replies.judges(which) for which in (COUNTS, BESIDE))
+    pairs, both = matches(first, second), BothScores(replies, SEED)
+    changes = [
+        JudgeChange(PANEL, both.change(None)),
+        *(JudgeChange(match.label, both.change(match)) for match in pairs),
+    ]
+    known = {match.first for match in pairs} | {match.second for match in pairs}
+    alone = [
+        name for judges in (first, second) for seat, name in judges.items() if seat not in known
+    ]
+    return changes, alone
 
 
-def _judgings(data: JudgingsData) -> list[JudgingSummary]:
+def judgings_of(data: JudgingsData) -> list[JudgingSummary]:
     """Return the judging that counts, and the one beside it, with the consistency of their
     judges.
     """
@@ -308,7 +209,7 @@ def _judgings(data: JudgingsData) -> list[JudgingSummary]:
     return [replace(one, asked=asked[one.which]) for one in found]
 
 
-def _verdicts(data: JudgingsData) -> tuple[list[AgentVerdicts], VerdictChange | None]:
+def verdicts_of(data: JudgingsData) -> tuple[list[AgentVerdicts], VerdictChange | None]:
     """Return the verdicts that turn by agent, all together last where there are several; and of
     all.
     """

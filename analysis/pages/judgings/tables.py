@@ -2,19 +2,20 @@
 
 from collections.abc import Sequence
 
-from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
+from analysis.kit import columns
+from analysis.kit.columns import Column
 from analysis.pages.judgings.rows import (
     AgentVerdicts,
     JudgeChange,
-    JudgingsResult,
     JudgingSummary,
     OwnReplies,
     TurnedVerdict,
+    run_url,
+    turned_ids,
 )
-from analysis.reports import addresses, run_marks
+from analysis.reports import addresses, content, run_marks
 from analysis.reports.content import (
     Cell,
-    Column,
     count_cell,
     estimate_cell,
     estimate_column,
@@ -30,84 +31,86 @@ from analysis.stats.results import Estimate
 MOST_IDS = 500
 
 
-def judging_columns(_: JudgingsResult) -> Sequence[ColumnOf[JudgingSummary]]:
-    """Give each judging its judges, and how they were asked."""
-    return (
-        ColumnOf(text_column("Judging"), _judging),
-        count_of("Runs", lambda row: row.runs),
-        text_of("Judges", lambda row: ", ".join(row.judge_names)),
-        count_of(
+def judging_columns() -> list[Column[JudgingSummary]]:
+    """Return the judges of each judging, and how they were asked."""
+    return [
+        Column(text_column("Judging"), _judging),
+        columns.count("Runs", lambda row: row.runs),
+        columns.text("Judges", lambda row: ", ".join(row.judges.values())),
+        columns.count(
             "Replies",
-            lambda row: row.replies,
+            lambda row: max((one.replicates for one in row.consistency.values()), default=0),
             help="How often a judge was asked about one turn at most",
         ),
-        ColumnOf(
+        Column(
             words_column("How judges were asked", "how"),
             lambda row: text_cell(row.asked or "as usual"),
         ),
-    )
+    ]
 
 
 def _judging(row: JudgingSummary) -> Cell:
     rejudged = row.judged.made_by is not None
-    return text_cell(row.name, url=row.url, sub="later" if rejudged else "during the run")
+    return text_cell(row.name, url=run_url(row), sub="later" if rejudged else "during the run")
 
 
-CONSISTENCY: tuple[ColumnOf[OwnReplies], ...] = (
-    estimate_of(
+CONSISTENCY: tuple[Column[OwnReplies], ...] = (
+    columns.estimate(
         "Equal",
         lambda row: row.one.equal,
         "share",
         help="Pairs of replies to one item with the same score",
         show_n=True,
     ),
-    estimate_of(
+    columns.estimate(
         "Within one", lambda row: row.one.within_one, "share", help="Pairs at most one point apart"
     ),
-    estimate_of(
+    columns.estimate(
         "SD",
         lambda row: row.one.sd,
         "points",
         part="sd",
         help="Within-judge standard deviation, in points",
     ),
-    estimate_of(
+    columns.estimate(
         "Kappa", lambda row: row.one.kappa, "points", help="Fleiss', quadratically weighted"
     ),
-    estimate_of("ICC1", lambda row: row.one.icc, "points", help="One-way random, a single reply"),
-    ColumnOf(
+    columns.estimate(
+        "ICC1", lambda row: row.one.icc, "points", help="One-way random, a single reply"
+    ),
+    Column(
         estimate_column("Unreadable", help="Replies without a readable score, of all asked for"),
         lambda row: rate_cell(row.one.unreadable),
     ),
 )
 
 
-def own_columns(_: JudgingsResult) -> Sequence[ColumnOf[OwnReplies]]:
-    """Give each judge how far it agrees with itself."""
-    return (
-        text_of("Judge", lambda row: row.judge),
-        text_of("Judging", lambda row: row.judging),
-        count_of("Replies", lambda row: row.one.replicates, help="To one item, at most"),
+def own_columns() -> list[Column[OwnReplies]]:
+    """Return how far each judge agrees with itself."""
+    return [
+        columns.text("Judge", lambda row: row.judge),
+        columns.text("Judging", lambda row: row.judging),
+        columns.count("Replies", lambda row: row.one.replicates, help="To one item, at most"),
         *CONSISTENCY,
-    )
+    ]
 
 
-CHANGE: tuple[ColumnOf[JudgeChange], ...] = (
-    estimate_of(
+CHANGE: tuple[Column[JudgeChange], ...] = (
+    columns.estimate(
         "First",
         lambda row: row.change.first,
         "points",
         part="first judging",
         help="Mean score in the first judging, over items scored in both",
     ),
-    estimate_of(
+    columns.estimate(
         "Second",
         lambda row: row.change.second,
         "points",
         part="second judging",
         help="Mean score in the second judging, over the same items",
     ),
-    estimate_of(
+    columns.estimate(
         "Difference",
         lambda row: row.change.difference,
         "points",
@@ -115,79 +118,85 @@ CHANGE: tuple[ColumnOf[JudgeChange], ...] = (
         signed=True,
         show_n=True,
     ),
-    estimate_of(
+    columns.estimate(
         "Size",
         lambda row: row.change.absolute,
         "points",
         help="Mean absolute difference of first replies, in points",
     ),
-    ColumnOf(
+    Column(
         estimate_column("Changed", help="Share of first replies with another score"),
         lambda row: rate_cell(row.change.changed),
     ),
-    estimate_of(
+    columns.estimate(
         "Kappa",
         lambda row: row.change.kappa,
         "points",
         help="Cohen's, quadratically weighted, of first replies",
     ),
-    count_of("Higher", lambda row: row.change.up),
-    count_of("Lower", lambda row: row.change.down),
+    columns.count("Higher", lambda row: row.change.up),
+    columns.count("Lower", lambda row: row.change.down),
 )
 
 
-def change_columns(_: JudgingsResult) -> Sequence[ColumnOf[JudgeChange]]:
-    """Give each judge its mean score in both judgings, and what changes between them."""
-    return (text_of("Judge", lambda row: row.judge), *CHANGE)
+def change_columns() -> list[Column[JudgeChange]]:
+    """Return the mean scores of each judge in both judgings, and what changes between them."""
+    return [columns.text("Judge", lambda row: row.judge), *CHANGE]
 
 
-def verdict_columns(_: JudgingsResult) -> Sequence[ColumnOf[AgentVerdicts]]:
-    """Give each agent how many verdicts turn, and the shares that pass in both judgings."""
-    return (
-        ColumnOf(
-            Column("Agent", ("agent", "kind", "run"), num=False),
+def verdict_columns() -> list[Column[AgentVerdicts]]:
+    """Return how many verdicts of each agent turn, and the shares that pass in both judgings."""
+    return [
+        Column(
+            content.Column("Agent", ("agent", "kind", "run"), num=False),
             lambda row: run_marks.agent_cell(row.run) if row.run is not None else text_cell("All"),
         ),
         _passing("First", "passes first", "Share that passes in the first judging"),
         _passing("Second", "passes second", "Share that passes in the second judging"),
-        ColumnOf(
+        Column(
             estimate_column("Change", help="Share that passes, second minus first"),
             lambda row: points_cell(row.change.difference),
         ),
-        ColumnOf(
+        Column(
             estimate_column(
                 "Turned", help="Share of trajectories whose last plan passes once alone"
             ),
-            lambda row: rate_cell(row.change.flipped, url=_list(row.ids()), show_n=True),
+            lambda row: rate_cell(row.change.flipped, url=_list(turned_ids(row)), show_n=True),
         ),
-        ColumnOf(
+        Column(
             number_column("Pass now", help="Failed in the first judging, pass in the second"),
-            lambda row: count_cell(row.change.gained, url=_list(row.ids(True))),
+            lambda row: count_cell(row.change.gained, url=_list(turned_ids(row, True))),
         ),
-        ColumnOf(
+        Column(
             number_column("Fail now"),
-            lambda row: count_cell(row.change.lost, url=_list(row.ids(False))),
+            lambda row: count_cell(row.change.lost, url=_list(turned_ids(row, False))),
         ),
-    )
+    ]
 
 
-def _passing(label: str, part: str, help: str) -> ColumnOf[AgentVerdicts]:
+def _passing(label: str, part: str, help: str) -> Column[AgentVerdicts]:
     def share(row: AgentVerdicts) -> Estimate:
         return row.change.first if label == "First" else row.change.second
 
-    return estimate_of(label, share, "share", part=part, help=help)
+    return columns.estimate(label, share, "share", part=part, help=help)
 
 
-def turned_columns(_: JudgingsResult) -> Sequence[ColumnOf[TurnedVerdict]]:
-    """Give each trajectory whose verdict turned its address."""
-    return (
-        ColumnOf(
+def turned_columns() -> list[Column[TurnedVerdict]]:
+    """Return the trajectories whose verdict turned, with their addresses."""
+    return [
+        Column(
             text_column("Task"),
-            lambda row: text_cell(row.task_name, url=row.url, sub=row.prompt[:100]),
+            lambda row: text_cell(
+                row.task_name,
+                url=addresses.address("analysis:trajectory", trajectory_id=row.trajectory),
+                sub=row.prompt[:100],
+            ),
         ),
-        text_of("Agent", lambda row: row.agent),
-        text_of("In the second judging", lambda row: "passes now" if row.passes else "fails now"),
-    )
+        columns.text("Agent", lambda row: row.agent),
+        columns.text(
+            "In the second judging", lambda row: "passes now" if row.passes else "fails now"
+        ),
+    ]
 
 
 def rate_cell(rate: Rate, *, url: str = "", show_n: bool = False) -> Cell:
