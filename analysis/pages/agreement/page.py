@@ -1,51 +1,55 @@
-"""The agreement page shows how far judges are from people who scored the same final plans."""
+"""How far are judges from people who scored the same final plans?"""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+from analysis.agreement.inputs import AgreementSettings
+from analysis.agreement.report import tidy_report
 from analysis.figures.agreement import agreement_bars, agreement_shares
+from analysis.figures.bland_altman import DifferencePanel, bland_altman_plot
+from analysis.figures.forest import ForestRows, forest
 from analysis.figures.layout.theme import Figure
 from analysis.figures.rubric import people_and_judges
-from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_dimensions, whole_scores
 from analysis.frames.ratings import final_scores, rating_frame
+from analysis.kit import columns
+from analysis.kit.columns import Column
 from analysis.kit.links import Link
+from analysis.kit.page import Content, Page
 from analysis.pages.agreement.beyond_chance import BeyondChance, beyond_chance, stated_range
-from analysis.pages.agreement.judges import DEFERRED
-from analysis.pages.declaration import (
-    ColumnOf,
-    DeclaredPage,
-    FigureOf,
-    NothingToShow,
-    TableOf,
-    UrlOf,
-    count_of,
-    estimate_of,
-    text_of,
+from analysis.pages.agreement.dimensions import (
+    DimensionAgreement,
+    SameAnswers,
+    agreement_columns,
+    compare,
+    difference_columns,
+    same_answers,
 )
+from analysis.pages.judges.page import keys_of, table_of
+from analysis.pages.own_table import notes
+from analysis.pages.own_table.alternative import verdict_table
+from analysis.pages.own_table.groups import across_table
+from analysis.pages.own_table.sections import SectionPart, family_of, parts_of, skewed_parts
+from analysis.pages.own_table.tables import against_table, chance_table, correlation_table
 from analysis.pages.people import (
-    AnswerCounts,
-    PeopleResult,
     chosen_people,
-    why_no_answers,
-    why_not_asked,
+    few_items,
+    no_answers,
+    no_study,
+    not_asked,
+    people_details,
+    people_notices,
+    who_answered,
 )
-from analysis.reports import figure_specs, system_facts
-from analysis.reports.content import Cell, Column, how_interval, text_column
-from analysis.reports.formatting import counted
+from analysis.reports import addresses, figure_specs, system_facts
+from analysis.reports import content as parts
+from analysis.reports.content import Cell, how_interval
+from analysis.reports.formatting import counted, ends, number, plural
 from analysis.stats.descriptive.means import mean_by_cluster
-from analysis.stats.rater_agreement.differences import (
-    EXACT_RULE,
-    ROUNDED_RULE,
-    Agreement,
-    rubric_agreement,
-)
+from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.results import Estimate
 from annotation.questionnaires import Question, load_questionnaire
 from benchmarks.core.ports.published import PaperStatements
-from benchmarks.core.registry import find_system
-from benchmarks.core.system import Dimension
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -53,121 +57,14 @@ if TYPE_CHECKING:
 # A dimension on which at least this share of answers is equal agrees often.
 OFTEN = 0.6
 MIXED = Estimate.without_value("scores of several dimensions are not mixed in one coefficient")
+# Of the coefficients that a job computes.
+SEED = 20260118
+WORD = "Dimension"
+PURPOSE = "The agreement page compares people's scores of final plans with the judges' mean."
+STEPS = {1: "points", 2: "halves of a point", 3: "thirds of a point", 4: "quarters of a point"}
 
 
-@dataclass(frozen=True)
-class AgreementData:
-    """People's answers in a study, and the judges' scores of the same final plans."""
-
-    frame: "DataFrame"
-    judged: "DataFrame"
-    people: AnswerCounts
-    everyone: AnswerCounts
-    dimensions: tuple[Dimension, ...]
-    questions: tuple[Question, ...]
-    reference: PaperStatements
-
-
-@dataclass(frozen=True)
-class DimensionAgreement:
-    """The agreement on one dimension; the ``key`` is empty for all dimensions together."""
-
-    key: str
-    agreement: Agreement
-
-    @property
-    def title(self) -> str:
-        name = self.agreement.dimension
-        return name[:1].upper() + name[1:]
-
-    @property
-    def link(self) -> Link:
-        """The trajectories behind its numbers."""
-        return Link(dimension=self.key)
-
-
-@dataclass(frozen=True)
-class AgreementRows:
-    """Agreement by dimension, and over all of them, if any answer could be compared."""
-
-    rows: tuple[DimensionAgreement, ...]
-    overall: Agreement | None
-
-    @property
-    def compared(self) -> bool:
-        """Return whether an answer has a score of every judge beside it."""
-        return self.overall is not None and self.overall.exact.value is not None
-
-    @property
-    def every_row(self) -> list[DimensionAgreement]:
-        """The dimensions, and all of them together at the end."""
-        if self.overall is None:
-            return []
-        return [*self.rows, DimensionAgreement("", self.overall)]
-
-
-@dataclass(frozen=True)
-class AgreementResult(AgreementRows, PeopleResult):
-    """The agreement of judges with people in a study; ``chance`` is by key of the dimension."""
-
-    data: AgreementData
-    chance: Mapping[str, BeyondChance]
-
-    @property
-    def alphas(self) -> str:
-        """The ordinal alphas of people with the panel over dimensions, in words."""
-        return stated_range(self.chance, "alpha")
-
-    @property
-    def kappas(self) -> str:
-        """The linear kappas of people with the panel over dimensions, in words."""
-        return stated_range(self.chance, "kappa")
-
-    @property
-    def people_alphas(self) -> str:
-        """The ordinal alphas of people among themselves over dimensions, in words."""
-        return stated_range(self.chance, "people")
-
-    @property
-    def reference(self) -> PaperStatements:
-        return self.data.reference
-
-    @property
-    def defined(self) -> int:
-        """The number of dimensions that have answers to compare."""
-        return sum(row.agreement.exact.value is not None for row in self.rows)
-
-    @property
-    def often_equal(self) -> int:
-        """The number of dimensions on which the judges' mean, rounded, often equals the score."""
-        shares = (row.agreement.rounded.value for row in self.rows)
-        return sum(share is not None and share >= OFTEN for share in shares)
-
-    @property
-    def bias_is_clear(self) -> bool:
-        """Return whether the interval of the bias leaves out 0."""
-        interval = self.overall.bias.interval if self.overall is not None else None
-        return interval is not None and not interval.holds(0)
-
-    @property
-    def bias_size(self) -> float:
-        return abs(self.overall.bias.value or 0) if self.overall is not None else 0
-
-    @property
-    def one_each(self) -> bool:
-        """Return whether every trajectory was judged by one annotator."""
-        per_item = self.data.frame.groupby("trajectory")["annotator"].nunique()
-        return len(per_item) > 0 and int(per_item.max()) == 1
-
-    @property
-    def intervals(self) -> str:
-        """The methods of all intervals."""
-        found = [row.agreement for row in self.every_row]
-        return how_interval([one for row in found for one in (row.rounded, row.bias)])
-
-
-@dataclass(frozen=True)
-class DimensionMeans:
+class DimensionMeans(NamedTuple):
     """The means of people and of judges over the same answers."""
 
     key: str
@@ -175,14 +72,8 @@ class DimensionMeans:
     people: Estimate
     judges: Estimate
 
-    @property
-    def link(self) -> Link:
-        """The trajectories behind its numbers."""
-        return Link(dimension=self.key)
 
-
-@dataclass(frozen=True)
-class QuestionMean:
+class QuestionMean(NamedTuple):
     """The mean answer to a question that is no rubric dimension, beside the paper's mean."""
 
     question: Question
@@ -190,102 +81,293 @@ class QuestionMean:
     published: float | None
 
 
-def load(selection: Selection) -> AgreementData | NothingToShow:
-    """Load the answers of a study, and the judges' scores of the same final plans."""
-    study = selection.study
+def content(page: Page) -> Content:
+    """Compare people with the mean of the judges, by dimension and over all."""
+    page.onward(
+        "Compare judges with people in your own table of ratings",
+        addresses.address("analysis:table_list"),
+    )
+    study = page.selection.study
     if study is None:
-        return NothingToShow("no study")
+        no_study(page, PURPOSE)
+        return
     questionnaire = load_questionnaire(study.questionnaire)
     if not asks_dimensions(questionnaire):
-        return why_not_asked(study)
-    frame, people, everyone = chosen_people(rating_frame(study, selection.runs), selection)
+        not_asked(page, study, PURPOSE)
+        return
+    frame, people, everyone = chosen_people(rating_frame(study, page.runs), page.selection)
     if frame.empty:
-        return why_no_answers(everyone, selection)
-    dimensions = system_facts.dimensions_of(selection.system)
-    return AgreementData(
-        frame,
-        final_scores(study, selection.runs, [dimension.key for dimension in dimensions]),
-        people,
-        everyone,
-        dimensions,
-        tuple(whole_scores(questionnaire)),
-        find_system(selection.system).paper,
+        no_answers(page, everyone, PURPOSE)
+        return
+    dimensions = system_facts.dimensions_of(page.selection.system)
+    judged = final_scores(study, page.runs, [dimension.key for dimension in dimensions])
+    rows, overall = compare(frame, dimensions, judged)
+    every_row = [*rows, DimensionAgreement("", overall)] if overall is not None else []
+    sides = same_answers(frame, dimensions, judged)
+    chance = _chance(frame, sides)
+    paper, who = page.system.paper, who_answered(people)
+    compared = overall is not None and overall.exact.value is not None
+    if overall is not None and compared:
+        page.answer(_answer(rows, overall, chance, who, paper))
+    else:
+        page.answer(f"{who} answered, but no final plan of theirs was scored by every judge.")
+    people_notices(page, people)
+    few_items(page, people)
+
+    def draw_shares() -> Figure | None:
+        if not compared:
+            return None
+        marks = {row.agreement.dimension: page.url(dimension=row.key) for row in rows}
+        return figure_specs.linked(agreement_shares([row.agreement for row in rows]), marks)
+
+    def link(row: DimensionAgreement | DimensionMeans) -> Link:
+        return Link(dimension=row.key)
+
+    by_task = "With 95 % intervals by task."
+    page.figure(
+        "shares",
+        "Share equal and share within one point, by dimension",
+        draw_shares,
+        subtitle=by_task,
+        table="agreement",
     )
-
-
-def compute(data: AgreementData) -> AgreementResult:
-    """Compare people with the mean of the judges, by dimension and over all."""
-    rows, overall = compare(data.frame, data.dimensions, data.judged)
-    sides = _same_answers(data.frame, data.dimensions, data.judged)
-    chance = {}
-    if sides is not None:
-        asked = data.frame.groupby("dimension")
-        chance = {
-            key: beyond_chance(people, sides.judges[key], sides.tasks, asked.get_group(key))
-            for key, people in sides.people.items()
-        }
-    return AgreementResult(rows, overall, data, chance)
-
-
-def compare(
-    frame: "DataFrame", dimensions: Sequence[Dimension], judged: "DataFrame"
-) -> tuple[tuple[DimensionAgreement, ...], Agreement | None]:
-    """Return the agreement by dimension and over all.
-
-    ``judged`` holds the judges' scores by seat; its index says what is compared: trajectories, or
-    their turns.
-    """
-    sides = _same_answers(frame, dimensions, judged)
-    if sides is None:
-        return (), None
+    page.table(
+        "agreement",
+        "Agreement by dimension",
+        every_row,
+        _chance_columns(chance),
+        link=link,
+        note="Equal when rounded: the judges' mean, rounded half up, equals the person's score, "
+        "the rule of the headline and the figure. Alpha and kappa: 0 is chance; low where nearly "
+        f"all scores are the same, however often both agree. {paper.agreement}".strip(),
+    )
+    yield
+    if int(frame.groupby("trajectory")["annotator"].nunique().max()) == 1:
+        page.info(
+            "Each trajectory was judged by one annotator: this compares people with judges, and "
+            "says nothing about how far people agree with each other."
+        )
     titles = {dimension.key: dimension.title for dimension in dimensions}
-    results, overall = rubric_agreement(
-        {titles[key]: people for key, people in sides.people.items()},
-        {titles[key]: judges for key, judges in sides.judges.items()},
-        tasks=sides.tasks,
+    means = _dimension_means(sides, titles) if sides is not None else []
+
+    def draw_differences() -> Figure | None:
+        if not compared:
+            return None
+        links = {
+            (row.agreement.dimension, bin.numerator): page.url(dimension=row.key)
+            for row in rows
+            for bin in row.agreement.distribution.bins
+        }
+        return agreement_bars([row.agreement for row in rows], links)
+
+    def draw_means() -> Figure | None:
+        if not compared:
+            return None
+        drawn = people_and_judges(
+            [row.title for row in means],
+            [row.people for row in means],
+            [row.judges for row in means],
+        )
+        return figure_specs.linked(drawn, {m.title: page.url(dimension=m.key) for m in means})
+
+    judges = overall.judges if overall is not None else 0
+    page.figure(
+        "differences",
+        "How far the judges' mean is from the person's score",
+        draw_differences,
+        subtitle=f"Share of answers at each absolute difference; the mean of {judges} judges moves "
+        f"in steps of 1/{judges}.",
     )
-    rows = (DimensionAgreement(*both) for both in zip(sides.people, results, strict=True))
-    return tuple(rows), overall
-
-
-@dataclass(frozen=True)
-class _SameAnswers:
-    """Both sides' scores of the same answers, by the key of the dimension."""
-
-    people: Mapping[str, Any]
-    judges: Mapping[str, Any]
-    tasks: Sequence[Any]
-
-
-def _same_answers(
-    frame: "DataFrame", dimensions: Sequence[Dimension], judged: "DataFrame"
-) -> _SameAnswers | None:
-    asked = frame[frame["dimension"] != ""]
-    if asked.empty or judged.empty:
-        return None
-    there = set(asked["dimension"])
-    keys = [dimension.key for dimension in dimensions if dimension.key in there]
-    index = [str(name) for name in judged.index.names if name != "dimension"]
-    human = asked.pivot_table(
-        index=[*index, "task", "annotator"], columns="dimension", values="human"
+    page.figure(
+        "means",
+        "Mean scores of people and of judges on the same answers",
+        draw_means,
+        subtitle=by_task,
     )
-    places = human.reset_index().set_index(index).index
-    people, judges = {}, {}
-    for key in keys:
-        rows = judged[judged.index.get_level_values("dimension") == key].droplevel("dimension")
-        people[key] = human[key].to_numpy(dtype="float64")
-        judges[key] = rows.reindex(places).to_numpy(dtype="float64")
-    return _SameAnswers(people, judges, human.index.get_level_values("task").tolist())
+    page.table(
+        "differences",
+        "Answers at each absolute difference",
+        every_row,
+        difference_columns(every_row) if every_row else [],
+        link=link,
+        folded=True,
+    )
+    page.table(
+        "means",
+        "Mean scores on the same answers",
+        means,
+        [
+            columns.text("Dimension", lambda row: row.title),
+            columns.estimate("People", lambda row: row.people, "points", show_n=True),
+            columns.estimate("Judges", lambda row: row.judges, "points", show_n=True),
+        ],
+        link=link,
+        folded=True,
+    )
+    page.table(
+        "questions",
+        "Questions on the feedback",
+        _question_means(frame, whole_scores(questionnaire), paper),
+        [
+            columns.text(
+                "Question",
+                lambda row: f"{row.question.number} {row.question.title}",
+                sub=lambda row: row.question.definition,
+            ),
+            columns.estimate("Mean", lambda row: row.mean, "points", show_n=True),
+            Column(parts.Column("Published", ("published",)), _published),
+        ],
+        note="Answers of people alone, 1 to 5, 5 best; 95 % intervals are by task.",
+    )
+    people_details(page, people, everyone)
+    if overall is not None:
+        intervals = how_interval(
+            [one for row in every_row for one in (row.agreement.rounded, row.agreement.bias)]
+        )
+        left_out = overall.exact.excluded
+        page.how(
+            f"Δ = |person − mean of {judges} judges| on the final plan, counted in whole "
+            f"{STEPS.get(judges, f'{judges}ths of a point')}. Equal: the judges' mean equals the "
+            "person's score; equal when rounded: the judges' mean, rounded half up, equals the "
+            "person's score; within one: Δ ≤ 1. Bias: judges − person.",
+            f"95 % intervals: {intervals or 'none'}; they are by task, because trajectories of one "
+            "task are not independent.",
+            f"Left out: {counted(left_out)}." if left_out else "No answer is left out.",
+        )
+    page.how(paper.agreement)
+    page.methods(
+        "Each person's score is compared with the mean of the judges' scores of the same final "
+        "plan: share equal to the rounded mean, share within one point, and bias (judges minus "
+        "person); beyond chance, Krippendorff's ordinal alpha and linearly weighted kappa of the "
+        "person's score with the rounded mean."
+    )
 
 
-def dimension_means(result: AgreementResult) -> list[DimensionMeans]:
-    """Return both sides' means on the answers that both have."""
-    data = result.data
-    sides = _same_answers(data.frame, data.dimensions, data.judged)
+def deferred(page: Page) -> None:
+    """Compute kappas, alphas, AC, ICC, correlations and limits of each judge and dimension."""
+    study = page.selection.study
+    assert study is not None
+    frame, _, _ = chosen_people(rating_frame(study, page.runs), page.selection)
+    settings, keys = AgreementSettings(seed=SEED), keys_of(page.selection)
+    # Dimensions without judges, too.
+    every_part = parts_of(tidy_report(table_of(page.selection, frame), settings))
+    sections = [part for part in every_part if part.section.against]
+    family = family_of(sections)
+    if family is None:
+        page.info("No judge scored what people scored here.")
+        return
+    for who, names in skewed_parts(sections):
+        page.info(notes.skewed_scores(who, [name.lower() for name in names]))
+    page.figure(
+        "beyond-chance",
+        "Each judge with people, beyond chance",
+        lambda: _draw_beyond_chance(page, sections, keys),
+        subtitle="Krippendorff’s alpha, ordinal metric, with 95 % intervals by task; 0 is chance. "
+        "Low where nearly all scores are the same, however often both agree.",
+        table="chance",
+    )
+    page.figure(
+        "limits",
+        "Difference over mean: judges − people (Bland–Altman)",
+        lambda: _draw_limits(page, sections, keys, settings.scale),
+        subtitle="The mean of all judges beside the mean of an item’s people. Circles are items, "
+        "by area; the line is the bias, the dashed lines the limits between which 95 % of "
+        "differences lie if they are normal, bands their intervals.",
+        table="correlations",
+    )
+
+    def links(shown: Sequence[SectionPart], rows: Callable[[SectionPart], int]) -> list[Link]:
+        """Return the dimension of each row of a table that has so many rows of each part."""
+        return [Link(dimension=keys[part.title]) for part in shown for _ in range(rows(part))]
+
+    judges = links(sections, lambda part: len(part.section.against))
+    page.ready_table(against_table(sections, WORD), judges, note=notes.JUDGES)
+    page.ready_table(chance_table(sections, WORD), judges, note=notes.CHANCE)
+    if any(test.passed is not None for part in sections for test in part.family):
+        page.ready_table(
+            verdict_table(sections, WORD),
+            links(sections, lambda part: len(part.family)),
+            note=notes.alternative_note(family),
+        )
+    page.ready_table(correlation_table(sections, WORD), judges, note=notes.CORRELATIONS)
+    apart = links(every_part, lambda _: 1)
+    page.ready_table(
+        across_table("people", "People among themselves", every_part, WORD, judges=False),
+        apart,
+        note=notes.ICC,
+    )
+    page.ready_table(
+        across_table("judges-alone", "Judges among themselves", every_part, WORD, judges=True),
+        apart,
+        note=f"{notes.ICC} {notes.CONSISTENCY}",
+    )
+    by_task = any(part.section.unit == "task" for part in sections)
+    page.how(
+        "Shares, bias, kappa, alpha and AC are over single answers of people, each beside the "
+        "judge’s score; correlations, ICC and limits over items, the judge beside the mean of an "
+        "item’s people. The panel is the mean of all judges; it is no score of the scale and has "
+        "no kappa.",
+        f"Intervals draw {'tasks' if by_task else 'items'}: seed {settings.seed}, "
+        f"{settings.resamples:,} resamples. Formulas and sources: docs/agreement.md.",
+    )
+
+
+def _answer(
+    rows: Sequence[DimensionAgreement],
+    overall: Agreement,
+    chance: Mapping[str, BeyondChance],
+    who: str,
+    paper: PaperStatements,
+) -> str:
+    """State how often judges and people agree, beyond chance too, and how far judges are off."""
+    inside = overall.rounded.interval
+    interval = f" (95 % interval {ends(inside, 'share')})" if inside is not None else ""
+    rounded, within_one = (
+        number(one.value or 0.0, "share") for one in (overall.rounded, overall.within_one)
+    )
+    words = [
+        f"The judges' mean, rounded, equals the score of {who} on {rounded} of "
+        f"{plural(overall.n, 'answer')}{interval}; unrounded, it is within one point on "
+        f"{within_one}."
+    ]
+    defined = [row.agreement for row in rows if row.agreement.exact.value is not None]
+    alphas, kappas, among = (stated_range(chance, name) for name in ("alpha", "kappa", "people"))
+    coefficients = [f"ordinal alpha is {alphas}"] * bool(alphas)
+    coefficients += [f"linear kappa {kappas}"] * bool(kappas)
+    if coefficients:
+        by_dimension = " by dimension" * (len(defined) > 1)
+        people = f"; among people, alpha is {among}" if among else ""
+        words.append(f"Beyond chance, {' and '.join(coefficients)}{by_dimension}{people}.")
+    bias, off = overall.bias.value or 0.0, overall.bias.interval
+    if off is not None:
+        size = f"{number(abs(bias), 'points')} points {'higher' if bias > 0 else 'lower'}"
+        words.append(
+            f"It is {'neither clearly higher nor lower' if off.holds(0) else size} on average "
+            f"(95 % interval of the difference {ends(off, 'points')})."
+        )
+    often = sum((row.agreement.rounded.value or 0.0) >= OFTEN for row in rows)
+    published = "; in the paper on six of eight, by the same rule" if paper.agreement else ""
+    words.append(
+        f"On {often} of {plural(len(defined), 'dimension')} at least 60 % of answers are equal"
+        f"{published}."
+    )
+    return " ".join(words)
+
+
+def _chance(frame: "DataFrame", sides: SameAnswers | None) -> dict[str, BeyondChance]:
+    """Return the agreement beyond chance, by the key of the dimension."""
     if sides is None:
-        return []
-    titles = {dimension.key: dimension.title for dimension in data.dimensions}
-    found = []
+        return {}
+    asked = frame.groupby("dimension")
+    return {
+        key: beyond_chance(people, sides.judges[key], sides.tasks, asked.get_group(key))
+        for key, people in sides.people.items()
+    }
+
+
+def _dimension_means(sides: SameAnswers, titles: Mapping[str, str]) -> list[DimensionMeans]:
+    """Return both sides' means on the answers that both have."""
+    rows = []
     for key, people in sides.people.items():
         complete = sides.judges[key].mean(axis=1) + 0 * people  # missing where either side is
         kept = complete == complete
@@ -294,15 +376,16 @@ def dimension_means(result: AgreementResult) -> list[DimensionMeans]:
             mean_by_cluster(scores[kept], tasks, scale=system_facts.RUBRIC_SCALE)
             for scores in (people, complete)
         )
-        found.append(DimensionMeans(key, titles[key], *means))
-    return found
+        rows.append(DimensionMeans(key, titles[key], *means))
+    return rows
 
 
-def question_means(result: AgreementResult) -> list[QuestionMean]:
+def _question_means(
+    frame: "DataFrame", questions: Sequence[Question], paper: PaperStatements
+) -> list[QuestionMean]:
     """Return the means of the questions that are no rubric dimension."""
-    frame, published = result.data.frame, result.reference.questions
-    found = []
-    for question in result.data.questions:
+    rows = []
+    for question in questions:
         if question.dimension:
             continue
         answers = frame[frame["question"] == question.key]
@@ -313,89 +396,23 @@ def question_means(result: AgreementResult) -> list[QuestionMean]:
                 answers["task"].tolist(),
                 scale=system_facts.RUBRIC_SCALE,
             )
-        found.append(QuestionMean(question, mean, published.get(question.key)))
-    return found
+        rows.append(QuestionMean(question, mean, paper.questions.get(question.key)))
+    return rows
 
 
-def draw_differences(result: AgreementResult, url: UrlOf) -> Figure | None:
-    """Draw how many answers lie at each difference, one panel a dimension."""
-    if not result.compared:
-        return None
-    links = {
-        (row.agreement.dimension, bin.numerator): url(row.link)
-        for row in result.rows
-        for bin in row.agreement.distribution.bins
-    }
-    return agreement_bars([row.agreement for row in result.rows], links)
-
-
-def draw_shares(result: AgreementResult, url: UrlOf) -> Figure | None:
-    """Draw the share equal and the share within one point."""
-    if not result.compared:
-        return None
-    marks = {row.agreement.dimension: url(row.link) for row in result.rows}
-    return figure_specs.linked(agreement_shares([row.agreement for row in result.rows]), marks)
-
-
-def draw_means(result: AgreementResult, url: UrlOf) -> Figure | None:
-    """Draw what people and judges gave on the same answers."""
-    if not result.compared:
-        return None
-    means = dimension_means(result)
-    drawn = people_and_judges(
-        [row.title for row in means],
-        [row.people for row in means],
-        [row.judges for row in means],
-    )
-    return figure_specs.linked(drawn, {row.title: url(row.link) for row in means})
-
-
-def agreement_columns(_: Any) -> list[ColumnOf[DimensionAgreement]]:
-    """Say how often both sides are equal or close, and in which direction judges err."""
-    return [
-        text_of("Dimension", lambda row: row.title),
-        count_of("n", lambda row: row.agreement.n),
-        estimate_of("Equal", lambda row: row.agreement.exact, "share", help=EXACT_RULE),
-        estimate_of(
-            "Equal when rounded", lambda row: row.agreement.rounded, "share", help=ROUNDED_RULE
-        ),
-        estimate_of(
-            "Within one",
-            lambda row: row.agreement.within_one,
-            "share",
-            help="At most one point apart",
-        ),
-        estimate_of(
-            "Bias",
-            lambda row: row.agreement.bias,
-            "points",
-            signed=True,
-            help="Judges' mean minus the person's score",
-        ),
-        estimate_of(
-            "Mean difference",
-            lambda row: row.agreement.absolute,
-            "points",
-            help="Mean absolute difference",
-        ),
-        ColumnOf(text_column("Left out"), _left_out),
-    ]
-
-
-def chance_columns(result: AgreementResult) -> list[ColumnOf[DimensionAgreement]]:
+def _chance_columns(chance: Mapping[str, BeyondChance]) -> list[Column[DimensionAgreement]]:
     """Put agreement beyond chance before how often both sides are equal or close."""
 
-    def coefficient(label: str, part: str, help: str) -> ColumnOf[DimensionAgreement]:
-        def estimate(row: DimensionAgreement) -> Estimate:
-            found = result.chance.get(row.key)
-            if found is None:
+    def coefficient(label: str, part: str, help: str) -> Column[DimensionAgreement]:
+        def value(row: DimensionAgreement) -> Estimate:
+            if row.key not in chance:
                 return MIXED
-            estimates = {"alpha": found.alpha, "kappa": found.kappa, "people": found.people}
-            return estimates[part]
+            estimate: Estimate = getattr(chance[row.key], part)
+            return estimate
 
-        return estimate_of(label, estimate, "points", help=help)
+        return columns.estimate(label, value, "points", help=help)
 
-    first, second, *others = agreement_columns(result)
+    first, second, *others = agreement_columns()
     return [
         first,
         second,
@@ -406,88 +423,45 @@ def chance_columns(result: AgreementResult) -> list[ColumnOf[DimensionAgreement]
     ]
 
 
-def _left_out(row: DimensionAgreement) -> Cell:
-    left = counted(row.agreement.excluded)
-    return Cell(str(sum(row.agreement.excluded.values())) if left else "none", (left,), sub=left)
-
-
-def difference_columns(rows: Sequence[DimensionAgreement]) -> list[ColumnOf[DimensionAgreement]]:
-    """Count the answers at each distance."""
-    bins = rows[0].agreement.distribution.bins
-
-    def at(number: int) -> ColumnOf[DimensionAgreement]:
-        return count_of(
-            bins[number].label, lambda row: row.agreement.distribution.bins[number].count
-        )
-
-    return [text_of("Dimension", lambda row: row.title), *(at(i) for i in range(len(bins)))]
-
-
-def _question_columns(_: AgreementResult) -> list[ColumnOf[QuestionMean]]:
-    return [
-        text_of(
-            "Question",
-            lambda row: f"{row.question.number} {row.question.title}",
-            sub=lambda row: row.question.definition,
-        ),
-        estimate_of("Mean", lambda row: row.mean, "points", show_n=True),
-        ColumnOf(Column("Published", ("published",)), _published),
-    ]
-
-
 def _published(row: QuestionMean) -> Cell:
     if row.published is None:
         return Cell(data=(None,), reason="not published")
     return Cell(f"{row.published:.2f}", (row.published,), sub="n = 240", source="appendix F.1")
 
 
-CONTENT = DeclaredPage(
-    load=load,
-    compute=compute,
-    figure=FigureOf(
-        "shares",
-        "Share equal and share within one point, by dimension",
-        draw_shares,
-        table="agreement",
-    ),
-    table=TableOf(
-        "agreement",
-        "Agreement by dimension",
-        rows=lambda result: result.every_row,
-        columns=chance_columns,
-        link=lambda row: row.link,
-    ),
-    folded=(
-        FigureOf(
-            "differences", "How far the judges' mean is from the person's score", draw_differences
-        ),
-        FigureOf("means", "Mean scores of people and of judges on the same answers", draw_means),
-        TableOf(
-            "differences",
-            "Answers at each absolute difference",
-            rows=lambda result: result.every_row,
-            columns=lambda result: difference_columns(result.every_row),
-            link=lambda row: row.link,
-            folded=True,
-        ),
-        TableOf(
-            "means",
-            "Mean scores on the same answers",
-            rows=dimension_means,
-            columns=lambda _: [
-                text_of("Dimension", lambda row: row.title),
-                estimate_of("People", lambda row: row.people, "points", show_n=True),
-                estimate_of("Judges", lambda row: row.judges, "points", show_n=True),
-            ],
-            link=lambda row: row.link,
-            folded=True,
-        ),
-        TableOf(
-            "questions",
-            "Questions on the feedback",
-            rows=question_means,
-            columns=_question_columns,
-        ),
-    ),
-    deferred=DEFERRED,
-)
+def _draw_beyond_chance(
+    page: Page, sections: Sequence[SectionPart], keys: Mapping[str, str]
+) -> Figure:
+    """Draw the ordinal alpha of each judge with people."""
+    marks = {title: page.url(dimension=key) for title, key in keys.items()}
+    by_judge: dict[str, list[tuple[str, Estimate]]] = {}
+    for part in sections:
+        for one in part.section.against:
+            if one.panel == 1:
+                by_judge.setdefault(one.judge, []).append((part.title, one.alphas["ordinal"]))
+    groups = [
+        ForestRows(judge, rows, [marks[title] for title, _ in rows])
+        for judge, rows in by_judge.items()
+    ]
+    return forest(groups, title="ordinal alpha")
+
+
+def _draw_limits(
+    page: Page,
+    sections: Sequence[SectionPart],
+    keys: Mapping[str, str],
+    scale: tuple[int, int],
+) -> Figure:
+    """Draw the differences of all judges' mean and people over their mean."""
+    panels = [
+        DifferencePanel(part.title, part.section.against[-1].limits, part.section.against[-1].pairs)
+        for part in sections
+    ]
+    drawn = bland_altman_plot(panels, scale=scale)
+    # Panels stand in the order of the dimensions: x, x2, x3, …
+    axes = {f"x{n}" if n > 1 else "x": part for n, part in enumerate(sections, 1)}
+    for trace in drawn["data"]:
+        if trace.get("hoverinfo") != "skip":
+            key = keys[axes[trace.get("xaxis", "x")].title]
+            trace["customdata"] = [page.url(dimension=key)] * len(trace["x"])
+    return drawn

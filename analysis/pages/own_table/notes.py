@@ -1,5 +1,7 @@
 """Notes on tests of judges against people, which reports on studies and on own tables share."""
 
+from collections.abc import Sequence
+
 from analysis.pages.own_table.sections import Cautions, FamilyOfTests
 from analysis.reports.formatting import listed, plural
 from analysis.stats.rater_agreement.alt_verdict import LOW_ALPHA
@@ -18,6 +20,32 @@ PLANNING = (
     "These numbers hold if further items and people are like these. The formulas take items as "
     "independent; where items share tasks, more are needed."
 )
+# Notes of the tables of judges against people.
+JUDGES = (
+    "Equal: the judge's score, or the mean of all judges, equals the person's. Bias is judge minus "
+    "person: above 0 the judge is milder."
+)
+CHANCE = (
+    "Each answer of a person beside the judge's score. Weights belong to the whole scale, not to "
+    "the scores that occur; ordinal alpha is not quadratic kappa. The mean of a panel is no score "
+    "of the scale and has none of these."
+)
+CORRELATIONS = (
+    "Over items: the judge beside the mean of an item's people. No correlation sees a constant "
+    "bias, so read it with the bias and the limits, between which 95 % of the differences lie if "
+    "they are normal; on few scores they are coarse. ICC2 counts a bias as disagreement, ICC3 does "
+    "not."
+)
+# Notes of the tables of one kind of rater.
+ICC = (
+    "ICC forms with complete items leave out every item that a rater did not score; those by REML "
+    "take all answers, missing at random. Forms 2 and 3 need named raters. The average of k says "
+    "nothing about a single rater."
+)
+CONSISTENCY = (
+    "Agreement of judges with each other is consistency, not correctness. People and judges are "
+    "never put into one alpha, which would hide a common bias."
+)
 NOT_ADJUSTED = "No test is available, so nothing is adjusted."
 
 
@@ -28,6 +56,15 @@ def low_agreement(cautions: Cautions) -> str:
     return (
         f"People agree little with each other: ordinal alpha {listed(cautions.low, most=8)}, below "
         f"{LOW_ALPHA} (Krippendorff 2004). Passing means little when people disagree this much."
+    )
+
+
+def skewed_scores(who: str, names: Sequence[str]) -> str:
+    """Return the notice that nearly all scores are the same in the sections of these names."""
+    return (
+        f"Most scores of {who} are one and the same on {listed(names, most=8)}. Kappa and alpha "
+        "are low there however often raters agree: read them with equal scores, AC2 and the counts "
+        "of scores."
     )
 
 

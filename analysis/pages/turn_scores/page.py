@@ -11,12 +11,12 @@ from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import turn_questions
 from analysis.frames.ratings import every_turn_scores, rating_frame
 from analysis.kit.links import Link
-from analysis.pages.agreement.page import (
-    AgreementRows,
+from analysis.pages.agreement.dimensions import (
     DimensionAgreement,
     agreement_columns,
     compare,
     difference_columns,
+    dimension_title,
 )
 from analysis.pages.declaration import (
     ColumnOf,
@@ -56,6 +56,7 @@ from analysis.reports.content import (
     rounded,
 )
 from analysis.reports.formatting import p_text, plural
+from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.rater_agreement.reliability import Reliability, score_agreement
 from analysis.stats.results import Estimate
 from analysis.stats.trends.decline import (
@@ -171,12 +172,26 @@ class PeopleAgreement:
 
 
 @dataclass(frozen=True)
-class TurnScoresResult(AgreementRows, PeopleResult, TurnResult):
+class TurnScoresResult(PeopleResult, TurnResult):
     """Both sides' scores by turn, their change per turn, and how far they agree."""
 
+    rows: tuple[DimensionAgreement, ...]
+    overall: Agreement | None
     data: TurnScoresData
     curves: tuple[Curve, ...]
     within: tuple[Slope, ...]
+
+    @property
+    def compared(self) -> bool:
+        """Return whether an answer has a score of every judge beside it."""
+        return self.overall is not None and self.overall.exact.value is not None
+
+    @property
+    def every_row(self) -> list[DimensionAgreement]:
+        """The dimensions, and all of them together at the end."""
+        if self.overall is None:
+            return []
+        return [*self.rows, DimensionAgreement("", self.overall)]
 
     @property
     def keys(self) -> dict[str, str]:
@@ -394,7 +409,7 @@ def turn_columns(_: TurnScoresResult) -> Sequence[ColumnOf[TurnAgreement]]:
     """Give agreement at one turn."""
     return (
         ColumnOf(number_column("Turn"), lambda row: Cell(f"{row.turn}", (row.turn,))),
-        text_of("Dimension", lambda row: row.row.title),
+        text_of("Dimension", lambda row: dimension_title(row.row)),
         count_of(
             "Trajectories", lambda row: row.trajectories, help="Scored by people at this turn"
         ),
@@ -477,15 +492,15 @@ CONTENT = DeclaredPage(
             "agreement",
             "Agreement by dimension",
             rows=lambda result: result.every_row,
-            columns=agreement_columns,
-            link=lambda row: row.link,
+            columns=lambda _: [ColumnOf(*column) for column in agreement_columns()],
+            link=lambda row: Link(dimension=row.key),
         ),
         TableOf(
             "differences",
             "Answers at each absolute difference",
             rows=lambda result: result.every_row,
-            columns=lambda result: difference_columns(result.every_row),
-            link=lambda row: row.link,
+            columns=lambda result: [ColumnOf(*one) for one in difference_columns(result.every_row)],
+            link=lambda row: Link(dimension=row.key),
             folded=True,
         ),
         TableOf(
