@@ -44,6 +44,17 @@ def build() -> dict[str, Any]:
     """Return the content of the eight files, by name."""
     spec = read_yaml_file(FOLDER / "world.yaml")
     rows = {f"case-{n:02}": _row(spec, n) for n in range(1, spec["cases"] + 1)}
+    return files_of(spec, rows)
+
+
+def files_of(
+    spec: Mapping[str, Any], rows: Mapping[str, Any], longest: int = LONGEST_PATH
+) -> dict[str, Any]:
+    """Return the content of the eight files for records by case (``case-01`` and on).
+
+    ``spec`` names the data types, tools and tasks as ``world.yaml`` does; ``longest`` is the most
+    tools of a path.
+    """
     aliases = {name: [name.replace("_", " "), *about[3:]] for name, about in _types(spec)}
     tools = list(_tools(spec, aliases))
     noisy = [_noisy(tool, kind, rows, aliases) for tool in tools for kind in _NOISY]
@@ -51,7 +62,7 @@ def build() -> dict[str, Any]:
     tasks, queries, paths = [], [], {}
     for key, (case, inputs, target, question) in spec["tasks"].items():
         row = rows[f"case-{case:02}"]
-        found = paths_to(target, inputs, tools, LONGEST_PATH)
+        found = paths_to(target, inputs, tools, longest)
         paths[f"task-{key}"] = [{"tool_set": sorted(p), "steps": len(p)} for p in found]
         common = {"input_datatypes": inputs, "target_datatype": target, "task_id": f"task-{key}"}
         tasks.append({**common, "one_available_path": found[0], "steps": len(found[0])})
@@ -255,13 +266,13 @@ def text_of_file(content: Any) -> str:
     return "{\n" + ",\n".join(f"{line(k)}: {line(v)}" for k, v in content.items()) + "\n}\n"
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, files: Mapping[str, Any]) -> None:
     folder.mkdir(exist_ok=True)
-    for name, content in build().items():
+    for name, content in files.items():
         packed = gzip.compress(text_of_file(content).encode(), mtime=0)
         (folder / f"{name}.json.gz").write_bytes(packed)
 
 
 if __name__ == "__main__":
-    write(FOLDER / "data")
+    write(FOLDER / "data", build())
     sys.stdout.write(f"written to {FOLDER / 'data'}\n")
