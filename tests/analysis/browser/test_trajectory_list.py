@@ -168,7 +168,7 @@ class TestList:
         for _ in range(rows):
             JudgeScoreFactory()
         query = {"valid": "yes", "repeated": "no", "unscored": "no", "q": "thing"}
-        with django_assert_max_num_queries(39):  # the facts of every run are read and kept
+        with django_assert_max_num_queries(40):  # the facts of every run are read and kept
             assert len(shown(researcher, **query)) == rows
-        with django_assert_max_num_queries(23):
+        with django_assert_max_num_queries(24):  # one reads which tasks are usable
             researcher.get(LIST, query)
