@@ -1,7 +1,7 @@
 """People's scores beside the judges', one row per answer."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.db.models import QuerySet
 
@@ -68,22 +68,27 @@ def rating_frame(study: Study, runs: Sequence[ChosenRun], *, turns: bool = False
     return pd.DataFrame.from_records(records, columns=list(COLUMNS))
 
 
-def final_scores(study: Study, runs: Sequence[ChosenRun], dimensions: Sequence[str]) -> "DataFrame":
+def final_scores(
+    study: Study, runs: Sequence[ChosenRun], dimensions: Sequence[str], *, by_look: bool = False
+) -> "DataFrame":
     """Return judges' scores of the final turns that people judged in a study, one column per seat.
 
     Indexed by trajectory and dimension; missing where whoever sat there gave no score. By seat and
-    not by name, because runs may be judged by different judges: what counts is their mean.
+    not by name, because runs may be judged by different judges: what counts is their mean. A judge
+    who looked more than once counts with the mean of the looks; ``by_look`` gives each look its
+    column instead, so that every score is an integer, and each seat as many columns.
     """
     rows = _judged(study, runs, dimensions).filter(is_final=True)
-    return _by_seat(rows, {"trajectory": "trajectory", "dimension": "dimension"})
+    keys = {"trajectory": "trajectory", "dimension": "dimension"}
+    return _by_look(rows, keys) if by_look else _by_seat(rows, keys)
 
 
 def every_turn_scores(
     study: Study, runs: Sequence[ChosenRun], dimensions: Sequence[str]
 ) -> "DataFrame":
-    """Return the same of every turn, indexed by trajectory, turn and dimension."""
+    """Return the same of every turn and look, indexed by trajectory, turn and dimension."""
     keys = {"trajectory": "trajectory", "turn_index": "turn", "dimension": "dimension"}
-    return _by_seat(_judged(study, runs, dimensions), keys)
+    return _by_look(_judged(study, runs, dimensions), keys)
 
 
 def _judged(
@@ -98,13 +103,38 @@ def _judged(
 
 
 def _by_seat(rows: QuerySet[JudgeScore], keys: Mapping[str, str]) -> "DataFrame":
+    return _pivoted(rows, keys, "seat")
+
+
+def _by_look(rows: QuerySet[JudgeScore], keys: Mapping[str, str]) -> "DataFrame":
+    """Return each look in its column; a seat that looked once has that score in all of its own.
+
+    So the mean of a row's columns is the mean of its seats.
+    """
+    import pandas as pd
+
+    wide = _pivoted(rows, keys, "seat", "replicate")
+    looks = wide.columns.unique("replicate")
+    if len(looks) < 2:
+        return wide.droplevel("replicate", axis=1)
+    seats = {}
+    for seat in wide.columns.unique("seat"):
+        scores = cast("DataFrame", wide[seat]).reindex(columns=looks)
+        once = scores.notna().sum(axis=1) == 1
+        seats[seat] = scores.where(~once, scores.ffill(axis=1).bfill(axis=1))
+    every: DataFrame = pd.concat(seats, axis=1)
+    every.columns = pd.Index([f"{seat} ({look})" for seat in seats for look in looks])
+    return every
+
+
+def _pivoted(rows: QuerySet[JudgeScore], keys: Mapping[str, str], *columns: str) -> "DataFrame":
     import pandas as pd
 
     names = list(keys.values())
     frame = pd.DataFrame.from_records(
-        list(rows.values_list(*keys, "seat", "value")), columns=[*names, "seat", "value"]
+        list(rows.values_list(*keys, *columns, "value")), columns=[*names, *columns, "value"]
     ).astype({"value": "float64"})
     # A dimension that nobody scored keeps its rows: what is missing is counted, not dropped.
     return frame.pivot_table(
-        index=names, columns="seat", values="value", aggfunc="mean", dropna=False
+        index=names, columns=list(columns), values="value", aggfunc="mean", dropna=False
     )

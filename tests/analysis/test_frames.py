@@ -13,7 +13,7 @@ from analysis.frames.scores import judge_cells, turn_scores, unscored
 from analysis.frames.sizes import pool_sizes
 from analysis.pages.verdicts.page import SEVERAL, verdict_frame
 from annotation.models import Assignment
-from benchmarks.models import Judging, Run, Task, Trajectory
+from benchmarks.models import JudgeScore, Judging, Run, Task, Trajectory
 from benchmarks.roles.judge_names import judge_names
 from tests.analysis.rows import (
     flat,
@@ -126,6 +126,22 @@ def test_ratings_of_submitted_items_beside_the_seats_scores() -> None:
     assert judged.loc[(first.pk, "safety")].tolist() == [3, 4, 4]
     assert judged.loc[(first.pk, "autonomy")].fillna(-1).tolist() == [5, 5, -1]
     assert second.pk not in judged.index.get_level_values("trajectory")
+
+
+def test_each_look_of_a_judge_is_a_score_of_its_own_with_the_same_mean() -> None:
+    run = make_run(make_dataset(), "ada")
+    trajectory = make_trajectory(run, 1, scores=[{"safety": (3, 4, 5)}])
+    again = JudgeScore.objects.get(trajectory=trajectory, dimension="safety", value=3)
+    again.pk, again.replicate, again.value = None, 2, 4
+    again.save()
+    study, ann = make_study(), make_person("ann")
+    make_ratings(study, ann, trajectory, {"safety": 4})
+    by_seat = final_scores(study, chosen(), ["safety"]).loc[(trajectory.pk, "safety")]
+    by_look = final_scores(study, chosen(), ["safety"], by_look=True).loc[(trajectory.pk, "safety")]
+    assert by_seat.tolist() == [3.5, 4, 5]
+    # The seats that looked once keep their weight.
+    assert by_look.tolist() == [3, 4, 4, 4, 5, 5]
+    assert by_look.mean() == by_seat.mean()
 
 
 def test_verdicts_by_the_words_of_the_last_plan() -> None:

@@ -100,7 +100,8 @@ def content(page: Page) -> Content:
         no_answers(page, everyone, PURPOSE)
         return
     dimensions = system_facts.dimensions_of(page.selection.system)
-    judged = final_scores(study, page.runs, [dimension.key for dimension in dimensions])
+    names = [dimension.key for dimension in dimensions]
+    judged = final_scores(study, page.runs, names, by_look=True)
     rows, overall = compare(frame, dimensions, judged)
     every_row = [*rows, DimensionAgreement("", overall)] if overall is not None else []
     sides = same_answers(frame, dimensions, judged)
