@@ -15,6 +15,8 @@ KEPT = (*SHARED, "runs")
 ALL_RUNS = "all"
 # In place of the tasks that their own reference solves: all tasks.
 ALL_TASKS = "all"
+# The facet of trajectory lists that leaves out tasks which their own reference does not solve.
+USABLE = "usable"
 LONGEST = 300
 
 

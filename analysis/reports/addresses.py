@@ -6,10 +6,9 @@ from urllib.parse import urlencode
 
 from django.urls import NoReverseMatch, reverse
 
-from analysis.filters import ALL_TASKS, KEPT, with_query
+from analysis.filters import ALL_TASKS, KEPT, USABLE, with_query
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.stats.results import Estimate
-from analysis.trajectory_index.facets import USABLE
 from benchmarks.roles.services import AT
 
 # Lists of trajectories know the verdicts of each run's primary judging alone.

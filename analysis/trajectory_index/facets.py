@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.filters import USABLE
 from analysis.trajectory_index.columns import NONE, STATES, IndexColumns
 from analysis.trajectory_index.runs import (
     CONSTRUCTED,
@@ -37,7 +38,6 @@ MADE, OUTCOME, JUDGES, VIOLATIONS, PEOPLE = (
     "What was run", "How it ended", "Judges", "Violations", "People",
 )  # fmt: skip
 RUBRIC = "rubric-"
-USABLE = "usable"
 DONE = STATES.index("done")
 
 

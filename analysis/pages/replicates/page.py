@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, Protocol
 
+from analysis.filters import USABLE
 from analysis.frames.outcomes import ReplicateColumns, played
 from analysis.kit.columns import Column
 from analysis.kit.page import Sheet, report_of
@@ -15,7 +16,6 @@ from analysis.reports.extremes import standing
 from analysis.reports.formatting import Unit, counted, ends, listed, number, plural, unit_of
 from analysis.stats.comparison.extremes import find_extreme, paired_groups
 from analysis.stats.descriptive.trials import ReplicatedMean, replicated_mean
-from analysis.trajectory_index.facets import USABLE
 from benchmarks.core.conditions import STANDARD
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.ports.published import Published
