@@ -5,12 +5,13 @@ one figure and one table with the answer, further ones in its details. Its sente
 ``answer.html``, ``details.html`` and ``empty.html`` in its own folder (`analysis.pages.prose`).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
+from analysis.kit.few_clusters import with_few_clusters
 from analysis.kit.links import Addresses, Link, Links, OneAddress
 from analysis.pages.prose import Prose, read_prose
 from analysis.reports import chosen_runs, extremes, figure_specs, run_marks
@@ -29,7 +30,7 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import Unit
-from analysis.stats.results import Estimate, few_clusters, plural_of
+from analysis.stats.results import Estimate
 
 Data = TypeVar("Data")
 Result = TypeVar("Result")
@@ -429,38 +430,3 @@ def _without_answer(folder: str, selection: Selection, nothing: NothingToShow) -
         onward=prose.onward(),
         notices=tuple(chosen_runs.selection_notices(selection)),
     )
-
-
-def few_clusters_notices(estimates: Iterable[Estimate]) -> tuple[Notice, ...]:
-    """Return one notice for each kind of cluster that an estimate warns of being few."""
-    found: dict[str, list[int]] = {}
-    for estimate in estimates:
-        interval = estimate.interval
-        if interval is not None and interval.unit:
-            clusters = interval.details["clusters"]
-            warning = few_clusters(clusters, interval.unit)
-            if warning and set(warning) <= set(estimate.warnings):
-                found.setdefault(interval.unit, []).append(clusters)
-    return tuple(_notice(min(counts), max(counts), unit) for unit, counts in found.items())
-
-
-def _notice(low: int, high: int, unit: str) -> Notice:
-    context = {"low": low, "high": high, "unit": unit, "many": plural_of(unit)}
-    (found,) = read_prose("pages/_few_clusters.html", context).notices()
-    return found
-
-
-def with_few_clusters(report: Report) -> Report:
-    """Add the notice to a report whose tables hold such intervals and that does not say it yet."""
-    titles = {notice.text.partition(":")[0] for notice in report.notices}
-    notices = tuple(
-        notice
-        for notice in few_clusters_notices(_estimates_of(report))
-        if notice.text.partition(":")[0] not in titles
-    )
-    return replace(report, notices=(*report.notices, *notices)) if notices else report
-
-
-def _estimates_of(report: Report) -> list[Estimate]:
-    cells = (cell for table in report.tables for row in table.rows for cell in row)
-    return [cell.estimate for cell in cells if cell.estimate is not None]

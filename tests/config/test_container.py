@@ -129,3 +129,7 @@ def test_the_image_is_built_from_what_the_wheel_holds() -> None:
     held = project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
     kept = (ROOT / ".dockerignore").read_text().splitlines()
     assert {f"!{path.partition('/')[0]}" for path in held} <= set(kept)
+    # The file of keys and passwords: the last rule that fits counts.
+    secrets = "deploy/container/environment"
+    assert kept.index("!deploy/container") < kept.index(secrets)
+    assert secrets in (ROOT / ".gitignore").read_text().splitlines()

@@ -185,6 +185,14 @@ def test_a_second_server_on_the_same_data_is_told_of_the_first(
     assert answer(port) == 200
 
 
+def test_a_lock_that_cannot_be_written_is_named(serve: Serve, place: Installation) -> None:
+    (place.folder / "serve.lock").mkdir()
+    assert serve(free_port()).wait(timeout=60) == 1
+    said = place.log.read_text()
+    assert f"Cannot write {place.folder / 'serve.lock'}: Is a directory." in said
+    assert "Traceback" not in said
+
+
 def test_a_killed_child_comes_back_and_a_killed_server_leaves_nothing(serve: Serve) -> None:
     port = free_port()
     process = serve(port)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from analysis.agreement.report import TidyReport
+from analysis.kit.few_clusters import with_few_clusters
 from analysis.pages.declaration import (
     ColumnOf,
     FigureOf,
@@ -11,7 +12,6 @@ from analysis.pages.declaration import (
     TableOf,
     count_of,
     estimate_of,
-    with_few_clusters,
 )
 from analysis.pages.own_table.alternative import (
     missing,

@@ -1,6 +1,5 @@
 """``manage.py serve``: the whole app with one command."""
 
-import errno
 import fcntl
 import logging
 import os
@@ -108,13 +107,17 @@ def _hold(path: Path) -> TextIO:
 
     The lock is this process's alone: one that is killed does not leave it to its children.
     """
-    file = path.open("w")
+    file = None
     try:
+        file = path.open("w")
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
+        if file is None:
+            raise CommandError(
+                f"Cannot write {path}: {error.strerror}. Make it writable for this user, or name "
+                "another folder in PLANJURY_DATA_DIR."
+            ) from None
         file.close()
-        if error.errno not in {errno.EACCES, errno.EAGAIN}:
-            raise CommandError(f"Cannot lock {path}: {error.strerror}.") from None
         raise CommandError(
             f"Another server uses the data in {path.parent}. Stop it first, name another folder in "
             "PLANJURY_DATA_DIR, or start a second web server for the same data with --web-only."

@@ -1,6 +1,6 @@
 """Notices on few clusters: once, only of intervals that are too narrow then, never of agents."""
 
-from analysis.pages.declaration import few_clusters_notices, with_few_clusters
+from analysis.kit.few_clusters import few_clusters_notices, with_few_clusters
 from analysis.reports.content import Report, Table, estimate_cell, estimate_column
 from analysis.reports.extremes import unseen
 from analysis.stats.comparison.paired import pair_by_task, paired_difference
