@@ -202,7 +202,7 @@ def run(sizes: Sequence[int]) -> dict[str, Any]:
         connection.close()
         found["crowd"] = crowd(people, shared.pk)
         found["bare_row"] = bare_rows(500)
-        found["bare_view"] = bare_view(people[:CLIENTS], ROUNDS)
+    found["bare_view"] = bare_view(people[:CLIENTS], ROUNDS)
     return found
 
 
