@@ -54,11 +54,11 @@ def visibility(request: HttpRequest) -> Visibility:
     person = getattr(request, "user", None)
     if not isinstance(person, User):
         return EVERYTHING  # such a request is refused, or is the API's before its token was read
-    found: Visibility | None = getattr(request, "visibility", None)
-    if found is None:
-        found = Visibility.to(person)
-        request.visibility = found  # type: ignore[attr-defined]
-    return found
+    known: Visibility | None = getattr(request, "visibility", None)
+    if known is None:
+        known = Visibility.to(person)
+        request.visibility = known  # type: ignore[attr-defined]
+    return known
 
 
 def fetch(request: HttpRequest, rows: QuerySet[M], permission: str = VIEW, **lookup: object) -> M:

@@ -22,7 +22,7 @@ class AddressForm(forms.Form):
 
     def active(self) -> list[tuple[str, str, str]]:
         """Return (field, value, words) of every choice, one for each value."""
-        found = []
+        filters = []
         for name, value in self.chosen().items():
             field = self.fields[name]
             values = value if isinstance(value, list) else [value]
@@ -32,8 +32,8 @@ class AddressForm(forms.Form):
                     continue
                 text = plain(str(one)) if field.widget.is_hidden else one  # a code, not typed words
                 shown = labels.get(str(one), text)
-                found.append((name, str(one), f"{field.label}: {shown}"))
-        return found
+                filters.append((name, str(one), f"{field.label}: {shown}"))
+        return filters
 
 
 def set_choices(form: forms.Form, name: str, choices: Choices, anything: str = "") -> None:

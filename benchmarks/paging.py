@@ -41,16 +41,16 @@ def page_by_id(
     anchor = before if backwards else after
     if anchor is not None:
         rows = rows.filter(**{f"{key}__{'lt' if falling else 'gt'}": anchor})
-    found = list(rows.order_by(f"-{key}" if falling else key)[: size + 1])
-    more, found = len(found) > size, found[:size]
+    page_rows = list(rows.order_by(f"-{key}" if falling else key)[: size + 1])
+    more, page_rows = len(page_rows) > size, page_rows[:size]
     if backwards:
-        found.reverse()
+        page_rows.reverse()
     has_previous = more if backwards else anchor is not None
-    has_next = bool(found) if backwards else more
+    has_next = bool(page_rows) if backwards else more
     return RowPage(
-        found,
-        _with(params, "before", getattr(found[0], key)) if found and has_previous else "",
-        _with(params, "after", getattr(found[-1], key)) if found and has_next else "",
+        page_rows,
+        _with(params, "before", getattr(page_rows[0], key)) if page_rows and has_previous else "",
+        _with(params, "after", getattr(page_rows[-1], key)) if page_rows and has_next else "",
     )
 
 
@@ -58,11 +58,11 @@ def page_by_number(rows: QuerySet[M], params: QueryDict, *, size: int) -> RowPag
     """Return one page of ``rows`` in their own order, as the number ``page`` asks for."""
     number = max(1, as_id(params.get("page", "")) or 1)
     begin = min((number - 1) * size, FARTHEST)
-    found = list(rows[begin : begin + size + 1])
+    page_rows = list(rows[begin : begin + size + 1])
     return RowPage(
-        found[:size],
+        page_rows[:size],
         _with(params, "page", number - 1) if number > 1 else "",
-        _with(params, "page", number + 1) if len(found) > size else "",
+        _with(params, "page", number + 1) if len(page_rows) > size else "",
     )
 
 
@@ -77,6 +77,6 @@ def _with(params: QueryDict, name: str, key: int) -> str:
 
 def count_up_to(rows: QuerySet[M], one: str, many: str, cap: int = CAP) -> str:
     """Return how many rows, in words; beyond the cap nobody counts."""
-    found = rows.order_by()[: cap + 1].count()
-    number = f"more than {cap:,}" if found > cap else f"{found:,}"
-    return f"{number} {one if found == 1 else many}"
+    count = rows.order_by()[: cap + 1].count()
+    number = f"more than {cap:,}" if count > cap else f"{count:,}"
+    return f"{number} {one if count == 1 else many}"

@@ -78,10 +78,10 @@ def blinding_duties(duties: Duties) -> Duties:
 
 def closed_to(user: User) -> ClosedRows:
     """Return the rows that all rules together hide from a person now."""
-    found = [rule(user) for rule in _rules]
+    closed_rows = [rule(user) for rule in _rules]
     return _with_constructions(
-        frozenset(pk for closed in found for pk in closed.runs),
-        frozenset(pk for closed in found for pk in closed.tasks),
+        frozenset(pk for closed in closed_rows for pk in closed.runs),
+        frozenset(pk for closed in closed_rows for pk in closed.tasks),
     )
 
 

@@ -33,17 +33,17 @@ class Token(HttpBearer):
         self.fields = fields
 
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
-        found = find_token(token)
-        if found is None:
+        known = find_token(token)
+        if known is None:
             _count_wrong(request)
             return None
-        note_use(found)
-        request.user = found.user
-        _count_request(request, found.user)
-        if found.read_only and request.method not in SAFE:
+        note_use(known)
+        request.user = known.user
+        _count_request(request, known.user)
+        if known.read_only and request.method not in SAFE:
             raise ApiError(403, "This token may only read.", code="read_only")
         refuse_unknown(request, self.fields)
-        return found
+        return known
 
 
 class RateLimit(NamedTuple):

@@ -202,8 +202,8 @@ def list_agents(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
     """List all agents."""
     allow(request, VIEW)
     rows = visibility(request).of(Agent.objects.all())
-    found, following = one_page(request, rows, page.limit)
-    return {"items": found.rows, "next": following}
+    page_rows, following = one_page(request, rows, page.limit)
+    return {"items": page_rows.rows, "next": following}
 
 
 @agents_router.get("/agents/{int:agent_id}", response={200: AgentOut, **refusals(404)})
@@ -220,19 +220,19 @@ def list_datasets(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
     """List datasets, the newest first."""
     allow(request, VIEW)
     rows = datasets.datasets(visibility(request))
-    found, following = one_page(request, rows, page.limit, newest=True)
-    return {"items": [_dataset(row) for row in found.rows], "next": following}
+    page_rows, following = one_page(request, rows, page.limit, newest=True)
+    return {"items": [_dataset(row) for row in page_rows.rows], "next": following}
 
 
 @datasets_router.get("/datasets/{int:dataset_id}", response={200: DatasetDetail, **refusals(404)})
 def get_dataset(request: HttpRequest, dataset_id: int) -> dict[str, Any]:
     """Return one dataset with its levels."""
     seen = visibility(request)
-    found = fetch(request, datasets.datasets(seen), pk=dataset_id)
-    sizes = datasets.level_sizes(found)
-    certificate = current_certificate(found)
+    dataset = fetch(request, datasets.datasets(seen), pk=dataset_id)
+    sizes = datasets.level_sizes(dataset)
+    certificate = current_certificate(dataset)
     return {
-        **_dataset(found),
+        **_dataset(dataset),
         "levels": [
             {
                 "level": row.level,
@@ -250,8 +250,8 @@ def get_dataset(request: HttpRequest, dataset_id: int) -> dict[str, Any]:
 )
 def list_tasks(request: HttpRequest, dataset_id: int, query: Query[TaskQuery]) -> dict[str, Any]:
     """List the tasks of a dataset."""
-    found = fetch(request, Dataset.objects.all(), pk=dataset_id)
-    rows = datasets.dataset_tasks(found, query.q, query.category, visibility(request))
+    dataset = fetch(request, Dataset.objects.all(), pk=dataset_id)
+    rows = datasets.dataset_tasks(dataset, query.q, query.category, visibility(request))
     page, following = one_page(request, rows, query.limit)
     return {
         "items": [
@@ -272,14 +272,14 @@ def list_tasks(request: HttpRequest, dataset_id: int, query: Query[TaskQuery]) -
 @datasets_router.get("/tasks/{int:task_id}", response={200: TaskDetail, **refusals(404)})
 def get_task(request: HttpRequest, task_id: int) -> dict[str, Any]:
     """Return one task with its hidden constraints."""
-    found = fetch(request, Task.objects.select_related("dataset"), pk=task_id)
+    task = fetch(request, Task.objects.select_related("dataset"), pk=task_id)
     return {
-        "id": found.pk,
-        "external_id": found.external_id,
-        "dataset": found.dataset,
-        "prompt": found.prompt,
-        "category": found.category,
-        "payload": found.payload,
+        "id": task.pk,
+        "external_id": task.external_id,
+        "dataset": task.dataset,
+        "prompt": task.prompt,
+        "category": task.category,
+        "payload": task.payload,
         "levels": [
             {
                 "level": level.level,
@@ -289,7 +289,7 @@ def get_task(request: HttpRequest, task_id: int) -> dict[str, Any]:
                     for c in constraints
                 ],
             }
-            for level in datasets.task_levels(found)
+            for level in datasets.task_levels(task)
         ],
     }
 

@@ -73,8 +73,8 @@ def list_endpoints(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
     """List endpoints, the newest first."""
     allow(request, VIEW)
     rows = visibility(request).of(Endpoint.objects.all())
-    found, following = one_page(request, rows, page.limit, newest=True)
-    return {"items": [_row(row, request) for row in found.rows], "next": following}
+    page_rows, following = one_page(request, rows, page.limit, newest=True)
+    return {"items": [_row(row, request) for row in page_rows.rows], "next": following}
 
 
 @router.get("/endpoints/{int:endpoint_id}", response={200: EndpointOut, **refusals(404)})
@@ -102,15 +102,15 @@ def create_one_endpoint(request: HttpRequest, wanted: NewEndpoint) -> Status[Any
     return once(request, act, content=wanted.model_dump_json())
 
 
-def _row(found: Endpoint, request: HttpRequest) -> dict[str, Any]:
+def _row(endpoint: Endpoint, request: HttpRequest) -> dict[str, Any]:
     names = (
         "name", "title", "model", "parameters", "structured", "native_tools",
         "price_in", "price_out", "currency", "timeout", "concurrency", "requests_per_minute",
         "simulated", "retired",
     )  # fmt: skip
     return {
-        "id": found.pk,
-        "base_url": found.base_url if may_change(user_of(request), found) else None,
-        **{name: getattr(found, name) for name in names},
-        "created_at": found.created_at.isoformat(),
+        "id": endpoint.pk,
+        "base_url": endpoint.base_url if may_change(user_of(request), endpoint) else None,
+        **{name: getattr(endpoint, name) for name in names},
+        "created_at": endpoint.created_at.isoformat(),
     }

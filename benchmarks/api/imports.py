@@ -137,8 +137,8 @@ def list_imports(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
     """List imports in the background, the newest first."""
     allow(request, START)
     rows = visibility(request).of(import_jobs())
-    found, following = one_page(request, rows, page.limit, newest=True)
-    return {"items": [job_row(job) for job in found.rows], "next": following}
+    page_rows, following = one_page(request, rows, page.limit, newest=True)
+    return {"items": [job_row(job) for job in page_rows.rows], "next": following}
 
 
 @router.get("/imports/{int:job_id}", response={200: JobOut, **refusals(404)})

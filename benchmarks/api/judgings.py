@@ -123,8 +123,8 @@ def start_new_judging(request: HttpRequest, wanted: NewJudging) -> Status[Any]:
 @router.get("/runs/{int:run_id}/judgings", response={200: list[JudgingOut], **refusals(404)})
 def list_judgings(request: HttpRequest, run_id: int) -> list[dict[str, Any]]:
     """List the judgings of a run, oldest first."""
-    found = fetch_run(request, run_id)
-    rows = found.judgings.select_related("run", "made_by").order_by("pk")
+    run = fetch_run(request, run_id)
+    rows = run.judgings.select_related("run", "made_by").order_by("pk")
     return [_row(row) for row in rows]
 
 
@@ -133,13 +133,13 @@ def choose_primary_judging(
     request: HttpRequest, run_id: int, wanted: PrimaryIn
 ) -> list[dict[str, Any]]:
     """Make one of a run's judgings the primary one; it must cover every ended trajectory."""
-    found = fetch(request, Run.objects.all(), START, pk=run_id)
+    run = fetch(request, Run.objects.all(), START, pk=run_id)
     judging = None
     if wanted.judging is not None:
-        judging = found.judgings.filter(pk=wanted.judging).first()
+        judging = run.judgings.filter(pk=wanted.judging).first()
         if judging is None:
             raise ApiError(422, f"Run {run_id} has no judging {wanted.judging}.", "judging")
-    choose_judging(run=found, judging=judging, by=user_of(request))
+    choose_judging(run=run, judging=judging, by=user_of(request))
     return list_judgings(request, run_id)
 
 

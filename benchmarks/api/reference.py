@@ -61,7 +61,7 @@ class ReferencePage(DocsBase):
 
 def sections(schema: Mapping[str, Any]) -> dict[str, list[OperationView]]:
     """Return the operations by their tag, in the order of the description."""
-    found: dict[str, list[OperationView]] = {}
+    views_by_tag: dict[str, list[OperationView]] = {}
     models = schema["components"]["schemas"]
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
@@ -74,8 +74,8 @@ def sections(schema: Mapping[str, Any]) -> dict[str, list[OperationView]]:
                 _answers(operation),
                 list(_schemas(operation, models)),
             )
-            found.setdefault(operation["tags"][0], []).append(view)
-    return found
+            views_by_tag.setdefault(operation["tags"][0], []).append(view)
+    return views_by_tag
 
 
 def _parameters(operation: Mapping[str, Any], models: Mapping[str, Any]) -> list[FieldView]:
@@ -87,14 +87,14 @@ def _parameters(operation: Mapping[str, Any], models: Mapping[str, Any]) -> list
 
 def _body(operation: Mapping[str, Any], models: Mapping[str, Any]) -> list[FieldView]:
     content = operation.get("requestBody", {}).get("content", {})
-    found = []
+    fields = []
     for kind, body in content.items():
         schema = _resolved(body["schema"], models)
         where = "body" if kind.endswith("json") else "form"
         required = schema.get("required", ())
         for name, one in schema.get("properties", {}).items():
-            found.append(_field(name, where, one, name in required, models))
-    return found
+            fields.append(_field(name, where, one, name in required, models))
+    return fields
 
 
 def _field(
@@ -141,8 +141,8 @@ def _binary(schema: Mapping[str, Any]) -> bool:
 
 def _resolved(schema: Mapping[str, Any], models: Mapping[str, Any]) -> Mapping[str, Any]:
     if "$ref" in schema:
-        found: Mapping[str, Any] = models[schema["$ref"].rpartition("/")[2]]
-        return found
+        model: Mapping[str, Any] = models[schema["$ref"].rpartition("/")[2]]
+        return model
     return schema
 
 
@@ -191,8 +191,8 @@ def _schemas(operation: Mapping[str, Any], models: Mapping[str, Any]) -> Iterato
 
 
 def _schema_view(title: str, schema: Mapping[str, Any], models: Mapping[str, Any]) -> SchemaView:
-    found = _resolved(schema, models)
-    inner = found.get("items", found) if found.get("type") == "array" else found
+    resolved = _resolved(schema, models)
+    inner = resolved.get("items", resolved) if resolved.get("type") == "array" else resolved
     about = _resolved(inner, models).get("description", "")
     example = json.dumps(example_of(schema, models), indent=2, ensure_ascii=False)
     return SchemaView(title, about, list(_nested(inner, models)), example)
@@ -204,9 +204,9 @@ def _nested(
     """Yield the fields of an object; of objects inside it ``outer.inner``, of lists
     ``outer[].inner``.
     """
-    found = _resolved(schema, models)
-    required = found.get("required", ())
-    for name, one in found.get("properties", {}).items():
+    resolved = _resolved(schema, models)
+    required = resolved.get("required", ())
+    for name, one in resolved.get("properties", {}).items():
         view = _field(f"{before}{name}", "", one, name in required, models)
         null = any(option.get("type") == "null" for option in one.get("anyOf", ()))
         yield replace(view, kind=f"{view.kind} or null" if null else view.kind)
@@ -221,14 +221,14 @@ def _inside(
     """Return the object that a field holds, or that the members of its list are; None for
     others.
     """
-    found = _resolved(schema, models)
-    if "anyOf" in found:
-        given = [one for one in found["anyOf"] if one.get("type") != "null"]
+    resolved = _resolved(schema, models)
+    if "anyOf" in resolved:
+        given = [one for one in resolved["anyOf"] if one.get("type") != "null"]
         return _inside(given[0], models) if len(given) == 1 else (None, False)
-    if found.get("type") == "array":
-        inner = _resolved(found["items"], models)
+    if resolved.get("type") == "array":
+        inner = _resolved(resolved["items"], models)
         return (inner, True) if "properties" in inner else (None, False)
-    return (found, False) if "properties" in found else (None, False)
+    return (resolved, False) if "properties" in resolved else (None, False)
 
 
 def example_of(
@@ -237,33 +237,33 @@ def example_of(
     """Return a value that a schema takes: its own example, else one made by name and type."""
     if "examples" in schema:
         return schema["examples"][0]
-    found = _resolved(schema, models)
-    if "anyOf" in found:
-        given = [one for one in found["anyOf"] if one.get("type") != "null"]
+    resolved = _resolved(schema, models)
+    if "anyOf" in resolved:
+        given = [one for one in resolved["anyOf"] if one.get("type") != "null"]
         return example_of(given[0], models, name, depth) if given else None
-    if "const" in found:
-        return found["const"]
-    if "enum" in found:
-        return found["enum"][0]
-    match found.get("type"):
+    if "const" in resolved:
+        return resolved["const"]
+    if "enum" in resolved:
+        return resolved["enum"][0]
+    match resolved.get("type"):
         case "object":
             if depth > LONGEST_EXAMPLE:  # only a schema inside itself comes so far
                 return {}
-            fields = found.get("properties", {})
-            inside = found.get("additionalProperties")
+            fields = resolved.get("properties", {})
+            inside = resolved.get("additionalProperties")
             if not fields and isinstance(inside, dict):
                 return {"safety": example_of(inside, models, "", depth + 1)}
             return {key: example_of(one, models, key, depth + 1) for key, one in fields.items()}
         case "array":
-            return [example_of(found["items"], models, name, depth + 1)]
+            return [example_of(resolved["items"], models, name, depth + 1)]
         case "string":
-            return _example_text(found, name)
+            return _example_text(resolved, name)
         case "integer":
             named = NAMED.get(name)
-            return named if type(named) is int else max(1, found.get("minimum", 1))
+            return named if type(named) is int else max(1, resolved.get("minimum", 1))
         case "number":
             named = NAMED.get(name)
-            return named if isinstance(named, float) else max(0.5, found.get("minimum", 0))
+            return named if isinstance(named, float) else max(0.5, resolved.get("minimum", 0))
         case "boolean":
             return True
         case _:

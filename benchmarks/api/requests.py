@@ -152,10 +152,10 @@ def _no_constant(name: str) -> Any:
 
 
 def _no_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    values = dict(pairs)
+    if len(values) != len(pairs):
         raise ApiError(400, "The body names a field twice.")
-    return found
+    return values
 
 
 def _check_texts(value: Any) -> None:

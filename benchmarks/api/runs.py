@@ -292,12 +292,12 @@ def start_new_runs(request: HttpRequest, wanted: NewRuns) -> Status[Any]:
 
 
 def _dataset(request: HttpRequest, pk: int) -> Dataset:
-    found = visibility(request).of(Dataset.objects.filter(pk=pk)).first()
-    if found is None:
+    dataset = visibility(request).of(Dataset.objects.filter(pk=pk)).first()
+    if dataset is None:
         raise ApiError(422, f"There is no dataset {pk}.", "dataset")
-    if found.system not in SYSTEMS:
-        raise ApiError(422, f"{found} was made elsewhere; nothing can be run on it.", "dataset")
-    return found
+    if dataset.system not in SYSTEMS:
+        raise ApiError(422, f"{dataset} was made elsewhere; nothing can be run on it.", "dataset")
+    return dataset
 
 
 def _agents(request: HttpRequest, dataset: Dataset, names: list[str]) -> list[Agent]:
@@ -332,8 +332,8 @@ def check_named_endpoints(
 
 
 def _change(request: HttpRequest, run_id: int, act: Callable[..., None]) -> dict[str, Any]:
-    found = fetch_run(request, run_id, START)
-    act(run=found)
+    run = fetch_run(request, run_id, START)
+    act(run=run)
     return _detail(get_object_or_404(_rows(), pk=run_id))
 
 
@@ -361,10 +361,10 @@ def get_run_metrics(request: HttpRequest, run_id: int, every_task: bool = False)
 
     With `every_task`, tasks count that their own reference does not solve.
     """
-    found = fetch_run(request, run_id)
-    if found.dataset.system not in (*SYSTEMS, EXTERNAL):
-        raise ApiError(422, f"The system {found.dataset.system} is not known here any more.")
-    found_metrics = runs.run_metrics(found, every_task=every_task)
+    run = fetch_run(request, run_id)
+    if run.dataset.system not in (*SYSTEMS, EXTERNAL):
+        raise ApiError(422, f"The system {run.dataset.system} is not known here any more.")
+    found_metrics = runs.run_metrics(run, every_task=every_task)
     details = {name: value for name, value in found_metrics.items() if name not in _SHARED}
     return {**found_metrics, "details": details}
 

@@ -62,8 +62,8 @@ CSV = {"responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}
 def list_scores(request: HttpRequest, query: Query[ScorePageQuery]) -> dict[str, Any]:
     """List the scores of runs or of a trajectory."""
     page, following = one_page(request, _rows(request, query).only("pk"), query.limit)
-    found = JudgeScore.objects.filter(pk__in=[row.pk for row in page.rows]).order_by("pk")
-    return {"items": score_values(found), "next": following}
+    scores = JudgeScore.objects.filter(pk__in=[row.pk for row in page.rows]).order_by("pk")
+    return {"items": score_values(scores), "next": following}
 
 
 @router.get("/scores.csv", response=refusals(), openapi_extra=CSV)
@@ -138,8 +138,8 @@ def score_rows(
 
 def score_values(rows: QuerySet[JudgeScore]) -> list[dict[str, Any]]:
     """Return these rows by column."""
-    found = rows.values_list(*COLUMNS.values())
-    return [dict(zip(COLUMNS, row, strict=True)) for row in found]
+    values = rows.values_list(*COLUMNS.values())
+    return [dict(zip(COLUMNS, row, strict=True)) for row in values]
 
 
 def score_table(rows: QuerySet[JudgeScore]) -> Iterator[Sequence[Any]]:

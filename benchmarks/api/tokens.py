@@ -55,11 +55,11 @@ def find_token(secret: str) -> ApiToken | None:
         return None
     digest = _digest(secret)
     rows = ApiToken.objects.filter(is_live(), prefix=_prefix(secret)).select_related("user")
-    found = None
+    match = None
     for row in rows:
         if compare_digest(row.digest, digest):
-            found = row
-    return found
+            match = row
+    return match
 
 
 def note_use(token: ApiToken) -> None:

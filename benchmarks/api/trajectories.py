@@ -263,22 +263,22 @@ def list_trajectories(request: HttpRequest, query: Query[TrajectoryQuery]) -> di
 @router.get("/trajectories/{int:trajectory_id}", response={200: TrajectoryDetail, **refusals(404)})
 def get_trajectory(request: HttpRequest, trajectory_id: int) -> dict[str, Any]:
     """Return one trajectory with turns, violations, scores and metrics."""
-    found = fetch(request, _whole(), pk=trajectory_id)
-    turns = turn_views([found])[found.pk]
-    (row,) = trajectories.trajectory_rows([found])
-    known = trajectories.counted_metrics([found])[found.pk]
+    trajectory = fetch(request, _whole(), pk=trajectory_id)
+    turns = turn_views([trajectory])[trajectory.pk]
+    (row,) = trajectories.trajectory_rows([trajectory])
+    known = trajectories.counted_metrics([trajectory])[trajectory.pk]
     return {
         **_row(row, known),
-        "seed": found.seed,
-        "problem": found.problem,
+        "seed": trajectory.seed,
+        "problem": trajectory.problem,
         "metrics": known.metrics,
         "undefined": known.undefined,
         "hidden": {
             kind.title: [hidden.text for hidden in (*kind.met, *kind.untouched)]
-            for kind in hidden_constraints(found, turns)
+            for kind in hidden_constraints(trajectory, turns)
         },
         "turn_list": [_turn(turn) for turn in turns],
-        "played": people_part(found),
+        "played": people_part(trajectory),
     }
 
 
@@ -292,40 +292,40 @@ def list_exchanges(
     """List the exchanges of the log: each prompt and the reply to it. Imported trajectories have
     none.
     """
-    found = fetch(request, Trajectory.objects.select_related("run__dataset"), pk=trajectory_id)
-    rows = exchange_rows(found)
+    trajectory = fetch(request, Trajectory.objects.select_related("run__dataset"), pk=trajectory_id)
+    rows = exchange_rows(trajectory)
     if query.turn is not None:
-        steps = next((part for part in turn_steps(found) if part.turn == query.turn), None)
-        rows = exchange_rows(found, steps) if steps else rows.none()
+        steps = next((part for part in turn_steps(trajectory) if part.turn == query.turn), None)
+        rows = exchange_rows(trajectory, steps) if steps else rows.none()
     page, following = one_page(request, rows, query.limit)
     return {
-        "items": [_exchange(view) for view in exchange_views(found, page.rows)],
+        "items": [_exchange(view) for view in exchange_views(trajectory, page.rows)],
         "next": following,
     }
 
 
 def _row(row: trajectories.TrajectoryLine, known: trajectories.CountedMetrics) -> dict[str, Any]:
-    found = row.trajectory
+    trajectory = row.trajectory
     return {
-        "id": found.pk,
-        "run": found.run_id,
-        "dataset": found.run.dataset,
-        "agent": found.run.agent,
-        "task": found.task,
-        "level": found.run.level,
-        "condition": found.run.condition,
-        "attempt": found.attempt,
-        "status": found.status,
-        "termination": found.termination,
+        "id": trajectory.pk,
+        "run": trajectory.run_id,
+        "dataset": trajectory.run.dataset,
+        "agent": trajectory.run.agent,
+        "task": trajectory.task,
+        "level": trajectory.run.level,
+        "condition": trajectory.run.condition,
+        "attempt": trajectory.attempt,
+        "status": trajectory.status,
+        "termination": trajectory.termination,
         "end": {"title": row.end.title, "text": row.end.sentence},
         "result": {"title": row.result.title, "text": row.result.detail},
-        "turns": found.turn_count,
-        "valid": trajectories.verdict(found, "valid", known),
-        "accurate": trajectories.verdict(found, "accurate", known),
+        "turns": trajectory.turn_count,
+        "valid": trajectories.verdict(trajectory, "valid", known),
+        "accurate": trajectories.verdict(trajectory, "accurate", known),
         "mean_score": row.scores.mean,
         "missing_scores": row.scores.missing,
-        "started_at": found.started_at,
-        "finished_at": found.finished_at,
+        "started_at": trajectory.started_at,
+        "finished_at": trajectory.finished_at,
     }
 
 

@@ -79,12 +79,12 @@ def list_turns(request: HttpRequest, query: Query[TurnQuery]) -> dict[str, Any]:
     if query.final:
         rows = rows.filter(is_final=True)
     page, following = one_page(request, rows.only("pk"), query.limit)
-    found = Turn.objects.filter(pk__in=[row.pk for row in page.rows]).annotate(
+    turns = Turn.objects.filter(pk__in=[row.pk for row in page.rows]).annotate(
         broken=Count("violations"),
         broken_new=Count("violations", filter=Q(violations__new=True)),
         broken_again=Count("violations", filter=Q(violations__repeated=True)),
     )
-    values = found.order_by("pk").values_list(*COLUMNS.values())
+    values = turns.order_by("pk").values_list(*COLUMNS.values())
     return {
         "items": [dict(zip(COLUMNS, row, strict=True)) for row in values],
         "next": following,

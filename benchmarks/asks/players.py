@@ -24,8 +24,8 @@ def trajectories_played_by(user: User) -> QuerySet[Trajectory]:
 def players(users: Iterable[User]) -> dict[int, set[int]]:
     """Return the trajectories in which each person played, by the person's id, in one query."""
     names = {player_name(user): user.pk for user in users}
-    found: dict[int, set[int]] = {pk: set() for pk in names.values()}
+    trajectories_by_user: dict[int, set[int]] = {pk: set() for pk in names.values()}
     rows = Exchange.objects.filter(answerer__kind="human", answerer__name__in=list(names))
     for name, trajectory in rows.order_by().values_list("answerer__name", "trajectory").distinct():
-        found[names[name]].add(trajectory)
-    return found
+        trajectories_by_user[names[name]].add(trajectory)
+    return trajectories_by_user

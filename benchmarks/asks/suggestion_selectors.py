@@ -70,12 +70,12 @@ def suggestions_of(trajectory: Trajectory) -> list[SuggestedView]:
     """Return all suggestions of a trajectory in order, without a query if its run has none."""
     if not any("suggests" in assignment for assignment in all_assignments(trajectory.run.roles)):
         return []
-    found = list(Suggestion.objects.filter(trajectory=trajectory).select_related("answerer"))
+    suggestions = list(Suggestion.objects.filter(trajectory=trajectory).select_related("answerer"))
     people = Exchange.objects.filter(
         trajectory=trajectory,
         state=S.ANSWERED,
         answerer__kind="human",
-        role__in={row.role for row in found},
+        role__in={row.role for row in suggestions},
     )
     given = {
         (step, slot): value for step, slot, value in people.values_list("step", "slot", "value")
@@ -83,7 +83,7 @@ def suggestions_of(trajectory: Trajectory) -> list[SuggestedView]:
     starts = {steps.turn: steps.first for steps in turn_steps(trajectory)}
     system = system_of(trajectory.run.dataset.system)
     titles = {role.name: role.title for role in system.roles} if system else {}
-    asked = {row.answerer.name for row in found if row.answerer.kind == "endpoint"}
+    asked = {row.answerer.name for row in suggestions if row.answerer.kind == "endpoint"}
     endpoints = Endpoint.objects.filter(name__in=asked) if asked else ()
     models = {row.name: agent_title(row) for row in endpoints}
     return [
@@ -95,7 +95,7 @@ def suggestions_of(trajectory: Trajectory) -> list[SuggestedView]:
             LABELS.get(row.answerer.kind, row.answerer.kind),
             given.get((row.step, row.slot)),
         )
-        for row in found
+        for row in suggestions
     ]
 
 
@@ -153,11 +153,11 @@ def suggested_verdicts_of(trajectory: Trajectory) -> SuggestedVerdicts:
         return SuggestedVerdicts(())
     roles = find_system(trajectory.run.dataset.system).roles
     deciding = {role.name for role in roles if role.decides}
-    found = [row for row in given if row.row.role in deciding]
+    verdicts = [row for row in given if row.row.role in deciding]
     profile = trajectory.profile
     rows = profile.constraints.values_list("key", "text") if profile is not None else ()
     texts = dict(rows)
-    return SuggestedVerdicts([_pair_verdicts(row, texts) for row in found])
+    return SuggestedVerdicts([_pair_verdicts(row, texts) for row in verdicts])
 
 
 def _pair_verdicts(row: SuggestedView, texts: Mapping[str, str]) -> VerdictPair:

@@ -30,15 +30,15 @@ def ask_list(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(trajectory__run=int(run_id))
     else:
         run_id = ""
-    found = list(rows[: asks.MOST + 1])
-    shown = asks.ask_rows(found[: asks.MOST])
+    open_asks = list(rows[: asks.MOST + 1])
+    shown = asks.ask_rows(open_asks[: asks.MOST])
     version = "-".join(f"{item.row.pk}{'p' * item.paused}" for item in shown[:20])
-    version = f"{len(found)}.{version}"
+    version = f"{len(open_asks)}.{version}"
     if wants_fragment(request) and request.GET.get("v") == version:
         return HttpResponse(status=204)
     context = {
         "rows": shown,
-        "more": len(found) > asks.MOST,
+        "more": len(open_asks) > asks.MOST,
         "run_id": run_id,
         "version": version,
         "sees_results": request.user.has_perm(VIEW),
@@ -66,7 +66,7 @@ def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
     If the system has a form of its own, ``?as=text`` shows the messages and a text area.
     """
     allow(request, START, ANSWER)
-    found = get_object_or_404(visibility(request).of(_asks()), pk=ask_id)
+    ask = get_object_or_404(visibility(request).of(_asks()), pk=ask_id)
     form, fields, errors = TypedReplyForm(), {}, {}
     status, late = 200, False
     if request.method == "POST":
@@ -74,25 +74,25 @@ def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
         try:
             if FROM_FIELDS in request.POST:
                 fields = request.POST.dict()
-                form = TypedReplyForm({"text": asks.composed_text(found, read_fields(fields))})
+                form = TypedReplyForm({"text": asks.composed_text(ask, read_fields(fields))})
             else:
                 form = TypedReplyForm(request.POST)
             if form.is_valid() and isinstance(request.user, User):
-                answer_open_ask(ask=found, by=request.user, text=form.cleaned_data["text"])
-                return _on(request, found)
+                answer_open_ask(ask=ask, by=request.user, text=form.cleaned_data["text"])
+                return _on(request, ask)
         except FieldsRefused as refused:
             errors = refused.errors
         except UnreadableReply as error:
             form.add_error("text", f"This could not be read: {error}")
         except CoreError:
-            found.refresh_from_db()
+            ask.refresh_from_db()
             status, late = 409, True
-    own = asks.system_form(found, fields, errors)
+    own = asks.system_form(ask, fields, errors)
     as_text = request.GET.get("as") == "text" or form.errors
     context = {
-        "ask": asks.ask_view(found),
+        "ask": asks.ask_view(ask),
         "own": None if as_text else own,
-        "action": reverse("benchmarks:ask", args=[found.pk]),
+        "action": reverse("benchmarks:ask", args=[ask.pk]),
         "has_own": own is not None,
         "form": form,
         "errors": errors,
@@ -120,15 +120,15 @@ def ask_next(request: HttpRequest, ask_id: int) -> HttpResponse:
     The page polls this every second: 204 if unchanged, 286 at the end.
     """
     allow(request, START, ANSWER)
-    found = get_object_or_404(visibility(request).of(_asks()), pk=ask_id)
-    follows, part = asks.after_reply(found), wants_fragment(request)
+    ask = get_object_or_404(visibility(request).of(_asks()), pk=ask_id)
+    follows, part = asks.after_reply(ask), wants_fragment(request)
     if follows.ask is not None:
         url = reverse("benchmarks:ask", args=[follows.ask.pk])
         return HttpResponse(headers={"HX-Redirect": url}) if part else HttpResponseRedirect(url)
     if part and follows.moving and request.GET.get("v") == follows.state:
         return HttpResponse(status=204)
     context = {
-        "ask": found,
+        "ask": ask,
         "follows": follows,
         "others": asks.open_asks(visibility(request)).count(),
         "sees_results": request.user.has_perm(VIEW),

@@ -61,8 +61,8 @@ class Certificate:
     @property
     def counts(self) -> dict[str, int]:
         """The number of aspects by verdict, of those that occur."""
-        found = Counter(row.verdict for row in self.rows)
-        return {name: found[name] for name in VERDICTS if found[name]}
+        verdicts = Counter(row.verdict for row in self.rows)
+        return {name: verdicts[name] for name in VERDICTS if verdicts[name]}
 
     @property
     def marks(self) -> list[tuple[str, Tone]]:
@@ -114,11 +114,14 @@ class Certificate:
 
 def join_certificates(certificates: Iterable[Certificate]) -> tuple[Certificate, ...]:
     """Return certificates each once: those that differ in their sources alone become one."""
-    found: dict[tuple[str, tuple[ComparedAspect, ...]], list[str]] = {}
+    sources_by_content: dict[tuple[str, tuple[ComparedAspect, ...]], list[str]] = {}
     for one in certificates:
-        sources = found.setdefault((one.paper, one.rows), [])
+        sources = sources_by_content.setdefault((one.paper, one.rows), [])
         sources += [source for source in one.sources if source not in sources]
-    return tuple(Certificate(paper, tuple(named), rows) for (paper, rows), named in found.items())
+    return tuple(
+        Certificate(paper, tuple(named), rows)
+        for (paper, rows), named in sources_by_content.items()
+    )
 
 
 def run_certificates(run: Run) -> tuple[Certificate, ...]:
@@ -183,15 +186,18 @@ def _settings(
     """Return the settings to compare with, each with the sources that it is named by."""
     if sources is None:
         return [(one, one.sources) for one in declared]
-    found: dict[int, tuple[PublishedSetting, list[str]]] = {}
+    sources_by_setting: dict[int, tuple[PublishedSetting, list[str]]] = {}
     for source in dict.fromkeys(sources):
         setting = setting_for(declared, source)
         if setting is not None:
-            found.setdefault(id(setting), (setting, []))[1].append(source)
-    if not found:
+            sources_by_setting.setdefault(id(setting), (setting, []))[1].append(source)
+    if not sources_by_setting:
         usual = setting_for(declared, "")
         return [(usual, ())] if usual is not None else []
-    return [(setting, tuple(sorted(filter(None, named)))) for setting, named in found.values()]
+    return [
+        (setting, tuple(sorted(filter(None, named))))
+        for setting, named in sources_by_setting.values()
+    ]
 
 
 def _of_dataset(rows: Sequence[ComparedAspect]) -> tuple[ComparedAspect, ...]:
@@ -255,10 +261,10 @@ def _facts_of(dataset: Dataset, runs: Sequence[ComparedRun]) -> dict[int, RunFac
     partial = [run for run, (tasks, _) in sizes.items() if tasks != whole.tasks]
     splits = _splits_of(partial) if whole.splits and partial else {}
     models = _endpoint_facts(runs)
-    found = {}
+    facts = {}
     for run in runs:
         tasks, attempts = sizes.get(run.pk, (0, 0))
-        found[run.pk] = RunFacts(
+        facts[run.pk] = RunFacts(
             whole.dataset,
             whole.checksum,
             tasks,
@@ -274,7 +280,7 @@ def _facts_of(dataset: Dataset, runs: Sequence[ComparedRun]) -> dict[int, RunFac
                 for role, assignments in run.casting.items()
             },
         )
-    return found
+    return facts
 
 
 def _dataset_facts(dataset: Dataset) -> RunFacts:
@@ -294,12 +300,12 @@ def _tasks_of(dataset: int, _version: str) -> tuple[int, Mapping[str, int]]:
 def _splits_of(runs: Sequence[int]) -> dict[int, dict[str, int]]:
     """Count the tasks of runs on a part of a dataset, by the split that they name."""
     rows = Trajectory.objects.filter(run__in=runs).order_by()
-    found: dict[int, dict[str, int]] = {run: {} for run in runs}
+    splits: dict[int, dict[str, int]] = {run: {} for run in runs}
     counts = rows.values_list("run", "task__payload__split").annotate(Count("task", distinct=True))
     for run, split, count in sorted(counts, key=str):
         if split is not None:
-            found[run][str(split)] = count
-    return found
+            splits[run][str(split)] = count
+    return splits
 
 
 def _endpoint_facts(runs: Sequence[ComparedRun]) -> dict[str, tuple[str, Mapping[str, Any]]]:
@@ -312,14 +318,14 @@ def _endpoint_facts(runs: Sequence[ComparedRun]) -> dict[str, tuple[str, Mapping
     if not assigned:
         return {}
     rows = Endpoint.objects.filter(name__in={one.get("endpoint") for one in assigned})
-    found: dict[str, tuple[str, Mapping[str, Any]]] = {
+    facts: dict[str, tuple[str, Mapping[str, Any]]] = {
         row.name: (row.model, row.parameters) for row in rows
     }
     versions = AnswererVersion.objects.filter(digest__in={one.get("version") for one in assigned})
     for row in versions:
         sent = row.parameters
-        found[row.digest] = (str(sent.get("model", "")), sent.get("parameters") or {})
-    return found
+        facts[row.digest] = (str(sent.get("model", "")), sent.get("parameters") or {})
+    return facts
 
 
 def _answerer(

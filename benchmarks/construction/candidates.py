@@ -158,9 +158,9 @@ def export_candidates(*, dataset: Dataset, path: Path) -> int:
 
 def _queries(tasks: Iterable[Task]) -> Iterator[tuple[str, list[types.Candidate]]]:
     for chunk in chunks(tasks):
-        found = candidates_of(chunk)
+        candidates = candidates_of(chunk)
         for task in chunk:
-            yield task.external_id, [core_candidate(row) for row in found[task.pk]]
+            yield task.external_id, [core_candidate(row) for row in candidates[task.pk]]
 
 
 Decision = Candidate.Decision
@@ -176,13 +176,13 @@ def candidates_of(tasks: Iterable[Task]) -> dict[int, list[Candidate]]:
     """Return the candidates of each task by its id, in the order of keys, which tells nothing of
     them.
     """
-    found: dict[int, list[Candidate]] = {task.pk: [] for task in tasks}
-    for row in Candidate.objects.filter(task__in=found).order_by():
-        found[row.task_id].append(row)
-    for rows in found.values():
+    by_task: dict[int, list[Candidate]] = {task.pk: [] for task in tasks}
+    for row in Candidate.objects.filter(task__in=by_task).order_by():
+        by_task[row.task_id].append(row)
+    for rows in by_task.values():
         # Not by the database, which may sort texts by the rules of a language.
         rows.sort(key=lambda row: row.key)
-    return found
+    return by_task
 
 
 def core_candidate(row: Candidate) -> types.Candidate:
@@ -246,10 +246,10 @@ def dataset_decisions(dataset: Dataset, seen: Visibility = EVERYTHING) -> Decisi
     if seen.tasks and dataset.tasks.filter(pk__in=seen.tasks).exists():
         return None
     read = vars(dataset)
-    found = DecisionCounts(
+    counts = DecisionCounts(
         read["candidate_tasks"], read["kept"], read["removed"], read["undecided"]
     )
-    return found if found.total else None
+    return counts if counts.total else None
 
 
 @dataclass(frozen=True)

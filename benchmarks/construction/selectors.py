@@ -70,15 +70,15 @@ def proposed_replies(
     trajectories: Sequence[Trajectory], roles: Sequence[str]
 ) -> Mapping[int, list[Any]]:
     """Return the parsed replies of these roles, by trajectory in the order of asks."""
-    found: dict[int, list[Any]] = {trajectory.pk: [] for trajectory in trajectories}
+    replies: dict[int, list[Any]] = {trajectory.pk: [] for trajectory in trajectories}
     rows = Exchange.objects.filter(
-        trajectory__in=found, role__in=roles, state=Exchange.State.ANSWERED
+        trajectory__in=replies, role__in=roles, state=Exchange.State.ANSWERED
     )
     for pk, value in rows.order_by("trajectory", "step", "slot").values_list(
         "trajectory_id", "value"
     ):
-        found[pk].append(value)
-    return found
+        replies[pk].append(value)
+    return replies
 
 
 def dataset_name(run: Run) -> str:
@@ -167,15 +167,15 @@ def task_growth(task: Task) -> list[GrowthRound]:
 
     Empty where they do not say in which round they came up.
     """
-    found = list(task.candidates.exclude(round=None).order_by("round", "key"))
+    candidates = list(task.candidates.exclude(round=None).order_by("round", "key"))
     levels = list(task.profiles.order_by("rank").values_list("level", flat=True))
-    kinds = sorted({row.kind for row in found}, key=kind_order)
+    kinds = sorted({row.kind for row in candidates}, key=kind_order)
     sizes = dict.fromkeys(kinds, 0)
     rounds = []
-    for number in sorted({row.round for row in found if row.round}):
+    for number in sorted({row.round for row in candidates if row.round}):
         parts = []
         for kind in kinds:
-            rows = [_grown(row) for row in found if (row.round, row.kind) == (number, kind)]
+            rows = [_grown(row) for row in candidates if (row.round, row.kind) == (number, kind)]
             sizes[kind] += sum(row.kept is True for row in rows)
             rows.sort(key=lambda row: row.kept is not True)
             parts.append(GrowthKind(plain(kind), tuple(rows), sizes[kind]))

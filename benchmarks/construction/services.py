@@ -112,12 +112,12 @@ def _same_script(system: System, role: str, name: str) -> str:
 def planning_agent(name: str) -> Agent:
     """Return the agent that a name stands for (see ``assign_by_name``)."""
     if name.startswith(AT):
-        found = Agent.objects.filter(endpoint__name=name.removeprefix(AT)).order_by("pk").first()
+        agent = Agent.objects.filter(endpoint__name=name.removeprefix(AT)).order_by("pk").first()
     else:
-        found = Agent.objects.filter(name=PERSON if name == HUMAN else name).first()
-    if found is None:
+        agent = Agent.objects.filter(name=PERSON if name == HUMAN else name).first()
+    if agent is None:
         raise UnknownName("planner", name, sorted(Agent.objects.values_list("name", flat=True)))
-    return found
+    return agent
 
 
 @dataclass(frozen=True)

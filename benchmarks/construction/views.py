@@ -228,12 +228,14 @@ def dataset_file(request: HttpRequest, dataset_id: int) -> HttpResponse | FileRe
     """Send a dataset in the published format; closed to those who may not see some of its tasks."""
     seen = visibility(request)
     rows = Dataset.objects.filter(system__in=writable_systems())
-    found = fetch(request, rows, pk=dataset_id)
-    if datasets.closed_in_part(found, seen):
+    dataset = fetch(request, rows, pk=dataset_id)
+    if datasets.closed_in_part(dataset, seen):
         raise Http404
     with TemporaryFile("w+", encoding="utf-8") as file:
-        export_published(dataset=found, file=file)
+        export_published(dataset=dataset, file=file)
         file.seek(0)
         response = HttpResponse(file.read(), content_type="application/json")
-    response["Content-Disposition"] = f'attachment; filename="adaplanbench_queries-{found.pk}.json"'
+    response["Content-Disposition"] = (
+        f'attachment; filename="adaplanbench_queries-{dataset.pk}.json"'
+    )
     return response

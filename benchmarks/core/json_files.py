@@ -93,13 +93,13 @@ class JsonFile:
         """Yield (index, value) for each member of the list under ``key`` of the object in the
         file.
         """
-        found = False
+        present = False
         for name, events in self._members():
             if name != key:
                 continue
-            if found:
+            if present:
                 self._guard.refuse(f"one list under {key!r}", Unquoted("a second one"))
-            found = True
+            present = True
             event, value = next(events)
             if event != "start_array":
                 self._guard.refuse(f"a list under {key!r}", _kind(event, value))
@@ -107,7 +107,7 @@ class JsonFile:
                 if event == "end_array":
                     break
                 yield index, self._build(event, value, events)
-        if not found:
+        if not present:
             self._guard.refuse(f"an object with the field {key!r}", Unquoted("none"))
 
     def members(self) -> Iterator[tuple[str, Any]]:
@@ -406,8 +406,8 @@ class ItemFile:
     def _next(self, peek: bool = False) -> str:
         """Return the next character that is no space, or nothing at the end of the file."""
         while True:
-            found = _SPACE.match(self.text, self.at)
-            self.at = found.end() if found else self.at
+            space = _SPACE.match(self.text, self.at)
+            self.at = space.end() if space else self.at
             if self.at < len(self.text):
                 char = self.text[self.at]
                 self.at += not peek

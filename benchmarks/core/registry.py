@@ -61,13 +61,13 @@ def find_system(key: str) -> System:
 
 def get_rejudging(key: str) -> Rejudging:
     """Return how stored trajectories of a system are judged again, or raise ``NotRejudgeable``."""
-    found = find_system(key).rejudging
-    if found is None:
+    rejudging = find_system(key).rejudging
+    if rejudging is None:
         title = "what was made elsewhere" if key == EXTERNAL else get_system(key).title
         raise NotRejudgeable(
             f"trajectories of {title} cannot be re-judged: no judge scores their turns"
         )
-    return found
+    return rejudging
 
 
 def check_dataset_files(system: str, format: str, *paths: str) -> None:

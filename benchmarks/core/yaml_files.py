@@ -58,9 +58,9 @@ def read_yaml(text: str, *, longest: int = LONGEST, repeated: bool = False) -> Y
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"line {mark.line + 1}" if mark is not None else "the file"
-        found = (error.problem or "something else").removeprefix("found ")
-        found = found.replace("did not find expected", "something other than")
-        raise _refused(where, "YAML", found) from None
+        problem = (error.problem or "something else").removeprefix("found ")
+        problem = problem.replace("did not find expected", "something other than")
+        raise _refused(where, "YAML", problem) from None
     except yaml.reader.ReaderError as error:
         place = text.count("\n", 0, error.position) + 1
         raise _refused(f"line {place}", "YAML", "a character that YAML does not take") from None
@@ -121,7 +121,7 @@ class _EventReader:
             yield event
 
     def _fields(self, path: Path) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for event in self._items():
             place = _place(event)
             if not isinstance(event, yaml.ScalarEvent) or not event.value or event.tag:
@@ -129,11 +129,11 @@ class _EventReader:
             name = event.value
             if not _storable(name):
                 raise _refused(place, "a name without NUL and half characters", "one of them")
-            if name in found and not self.repeated:
+            if name in fields and not self.repeated:
                 raise _refused(place, "each name once", f"{name[:80]!r} again")
-            found[name] = self._value(next(self.events), (*path, name))
+            fields[name] = self._value(next(self.events), (*path, name))
             self.lines[*path, name] = _line(event)
-        return found
+        return fields
 
     def _scalar(self, event: Any) -> Any:
         text: str = event.value

@@ -115,5 +115,5 @@ def _with_profiles(dataset: Dataset) -> Iterator[tuple[types.Task, list[types.Pr
     rows = dataset.tasks.defer("payload").order_by("pk")
     profiles = Prefetch("profiles", Profile.objects.order_by("rank", "pk"))
     for task in rows.prefetch_related(profiles, "profiles__constraints").iterator(CHUNK):
-        found = [core_profile(profile) for profile in task.profiles.all()]
-        yield types.Task(task.external_id, task.prompt, task.category), found
+        core_profiles = [core_profile(profile) for profile in task.profiles.all()]
+        yield types.Task(task.external_id, task.prompt, task.category), core_profiles

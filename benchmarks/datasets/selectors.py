@@ -23,8 +23,8 @@ def counted(rows: QuerySet[Model], key: str) -> Coalesce:
     multiply).
     """
     grouped = rows.filter(**{key: OuterRef("pk")}).order_by().values(key)
-    found = grouped.annotate(n=Count("pk")).values("n")
-    return Coalesce(Subquery(found, output_field=IntegerField()), 0)
+    numbers = grouped.annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(numbers, output_field=IntegerField()), 0)
 
 
 def datasets(seen: Visibility = EVERYTHING) -> QuerySet[Dataset]:
@@ -61,11 +61,11 @@ def find_dataset(name: str) -> Dataset:
     rows = rows or every.filter(name__iexact=title)
     if version:
         rows = rows.filter(version=version)
-    found = rows.order_by("-pk").first()
-    if found is None:
+    dataset = rows.order_by("-pk").first()
+    if dataset is None:
         known = [f"{d.name}@{d.version}" for d in every]
         raise UnknownName("dataset", name, known)
-    return found
+    return dataset
 
 
 @dataclass(frozen=True)

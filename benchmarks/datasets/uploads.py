@@ -155,6 +155,6 @@ def _import(job: Job, progress: Progress, system: str, format: str) -> None:
                     name=job.payload["name"],
                     licence=job.payload["licence"],
                 ).saved
-        found = saved.dataset
-        result = {"created": saved.created, "dataset": found.pk, "tasks": saved.tasks}
-        conclude(job, uploads[0], {"result": {**result, "notes": found.notes}}, *uploads[1:])
+        dataset = saved.dataset
+        result = {"created": saved.created, "dataset": dataset.pk, "tasks": saved.tasks}
+        conclude(job, uploads[0], {"result": {**result, "notes": dataset.notes}}, *uploads[1:])

@@ -45,12 +45,12 @@ class ParametersField(forms.CharField):
         if isinstance(value, dict):  # of a field that is locked
             return value
         text = super().clean(value).strip()
-        found = read_parameters(text) if text else {}
+        parameters = read_parameters(text) if text else {}
         try:
-            check_parameters(found)
+            check_parameters(parameters)
         except SettingError as error:
             raise forms.ValidationError(in_words(error)) from None
-        return found
+        return parameters
 
 
 def preset_of(name: str) -> EndpointPreset | None:
@@ -61,21 +61,21 @@ def preset_of(name: str) -> EndpointPreset | None:
 def read_parameters(text: str) -> dict[str, Any]:
     """Parse a JSON object with unique names; errors name line and column."""
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        parameters = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         raise forms.ValidationError(f"This is not JSON: {json_fault(error)}.") from None
     except _NoParameter as error:
         raise forms.ValidationError(str(error)) from None
     except (ValueError, RecursionError):
         raise forms.ValidationError("Expected JSON of a usual size and depth.") from None
-    if not isinstance(found, dict):
+    if not isinstance(parameters, dict):
         raise forms.ValidationError(
             'Expected a JSON object such as {"temperature": 0, "max_tokens": 1024}, '
-            f"found {_KINDS.get(type(found).__name__, 'something else')}."
+            f"found {_KINDS.get(type(parameters).__name__, 'something else')}."
         )
-    if storable(found) != found:
+    if storable(parameters) != parameters:
         raise forms.ValidationError("It holds a character that cannot be stored (such as \\u0000).")
-    return found
+    return parameters
 
 
 _KINDS = {
@@ -89,12 +89,12 @@ class _NoParameter(Exception):
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in values:
             raise _NoParameter(f"The name {name!r} occurs twice.")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def _no_number(name: str) -> None:
@@ -299,24 +299,24 @@ class EndpointForm(forms.Form):
         return name
 
     def clean(self) -> dict[str, Any]:
-        found: dict[str, Any] = super().clean() or {}
-        if found.get("title") == "" and found.get("model"):
-            found["title"] = found["model"]
-        if self.endpoint is None and "title" in found and "name" not in self.errors:
-            found["name"] = found.get("name") or slugify(found["title"])[:60].strip("-")
-            self._check_name(found["name"])
-        if "base_url" in found and found.get("key_variable"):
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get("title") == "" and cleaned.get("model"):
+            cleaned["title"] = cleaned["model"]
+        if self.endpoint is None and "title" in cleaned and "name" not in self.errors:
+            cleaned["name"] = cleaned.get("name") or slugify(cleaned["title"])[:60].strip("-")
+            self._check_name(cleaned["name"])
+        if "base_url" in cleaned and cleaned.get("key_variable"):
             try:
                 self.rules.check_key(
-                    found["key_variable"],
-                    read_address(found["base_url"]),
+                    cleaned["key_variable"],
+                    read_address(cleaned["base_url"]),
                     self.delegated,
                     self.maker,
                 )
             except EndpointRefused as error:
                 self.add_error("key_variable", _sentence(error))
         if not self.errors:
-            values = {name: value for name, value in found.items() if name not in _NOT_ASKED}
+            values = {name: value for name, value in cleaned.items() if name not in _NOT_ASKED}
             try:
                 EndpointConfig(**values)
             except SettingError as error:
@@ -324,7 +324,7 @@ class EndpointForm(forms.Form):
                 self.add_error(field, in_words(error))
             except CoreError as error:
                 self.add_error(None, _sentence(error))
-        return found
+        return cleaned
 
     def _check_name(self, name: str) -> None:
         if not name:

@@ -109,17 +109,17 @@ def _calls(*names: str, seen: Visibility) -> QuerySet[Exchange]:
 
 def endpoint_use(*names: str, seen: Visibility = EVERYTHING) -> dict[str, EndpointUse]:
     """Return the use by endpoint name, of all endpoints by default, in three queries."""
-    found = {
+    use_rows = {
         row["answerer__name"]: row
         for row in _calls(*names, seen=seen).values("answerer__name").annotate(**_FIGURES)
     }
-    if not found:
+    if not use_rows:
         return {}
     median, p95 = (_latencies(_calls(*names, seen=seen), share) for share in (MEDIAN, P95))
     currencies = dict(Endpoint.objects.values_list("name", "currency"))
     return {
         name: _use(row, currencies.get(name, ""), median=median.get(name), p95=p95.get(name))
-        for name, row in found.items()
+        for name, row in use_rows.items()
     }
 
 
@@ -164,9 +164,9 @@ def use_by_run(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[RunUse
         .annotate(**_FIGURES)
         .order_by("-trajectory__run")[:RUNS]
     )
-    found = {row["trajectory__run"]: row for row in rows}
-    runs = Run.objects.select_related("agent", "dataset").in_bulk(found)
-    return [RunUse(runs[pk], _use(row, runs[pk].currency)) for pk, row in found.items()]
+    row_by_run = {row["trajectory__run"]: row for row in rows}
+    runs = Run.objects.select_related("agent", "dataset").in_bulk(row_by_run)
+    return [RunUse(runs[pk], _use(row, runs[pk].currency)) for pk, row in row_by_run.items()]
 
 
 def use_by_day(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[DayUse]:
@@ -222,8 +222,8 @@ def endpoint_row(
 ) -> EndpointRow:
     """Return one row with what hinders the endpoint, by ``rules`` or those of now."""
     if use is None:
-        found = endpoint_use(endpoint.name, seen=seen)
-        use = found.get(endpoint.name, EndpointUse(currency=endpoint.currency))
+        use_by_name = endpoint_use(endpoint.name, seen=seen)
+        use = use_by_name.get(endpoint.name, EndpointUse(currency=endpoint.currency))
     try:
         config: EndpointConfig | None = endpoint_config(endpoint)
     except CoreError as error:

@@ -150,12 +150,12 @@ def endpoints_in(assignments: Roles) -> list[Endpoint]:
 
 def currency_of(endpoints: Iterable[Endpoint]) -> str:
     """Return the currency of a run; endpoints of several currencies are refused."""
-    found = {endpoint.currency for endpoint in endpoints}
-    if len(found) > 1:
+    currencies = {endpoint.currency for endpoint in endpoints}
+    if len(currencies) > 1:
         raise EndpointError(
-            f"endpoints with prices in {', '.join(sorted(found))} cannot share a run"
+            f"endpoints with prices in {', '.join(sorted(currencies))} cannot share a run"
         )
-    return found.pop() if found else ""
+    return currencies.pop() if currencies else ""
 
 
 class CapError(EndpointError):

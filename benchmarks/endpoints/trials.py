@@ -142,12 +142,12 @@ def _ask(question: str) -> Ask:
 
 def _fill(trial: EndpointTrial, answer: Answer | AnswererFailed) -> None:
     """Store the answer, unless another worker has."""
-    found: dict[str, Any]
+    outcome: dict[str, Any]
     if isinstance(answer, AnswererFailed):
-        found = {"ok": False, "problem": storable(str(answer)), "tries": answer.tries}
+        outcome = {"ok": False, "problem": storable(str(answer)), "tries": answer.tries}
     else:
         problem = _fault(trial.question, answer)
-        found = {
+        outcome = {
             "ok": not problem,
             "problem": problem,
             "text": storable(answer.text),
@@ -160,7 +160,7 @@ def _fill(trial: EndpointTrial, answer: Answer | AnswererFailed) -> None:
             "latency": answer.latency,
             "tries": answer.tries,
         }
-    EndpointTrial.objects.filter(pk=trial.pk, ok=None).update(at=timezone.now(), **found)
+    EndpointTrial.objects.filter(pk=trial.pk, ok=None).update(at=timezone.now(), **outcome)
 
 
 def _fault(question: str, answer: Answer) -> str:
@@ -171,8 +171,8 @@ def _fault(question: str, answer: Answer) -> str:
         return "The reply was stopped by the endpoint's content filter."
     try:
         if question == Q.JSON:
-            found = read_json_object(answer.text)
-            missing = [key for key in ("city", "country") if not isinstance(found.get(key), str)]
+            answered = read_json_object(answer.text)
+            missing = [key for key in ("city", "country") if not isinstance(answered.get(key), str)]
             return f"The JSON has no text under {' and '.join(missing)}." if missing else ""
         if question == Q.TOOL:
             calls: Sequence[Any] = read_json_object(answer.text).get("tool_calls") or ()

@@ -52,31 +52,31 @@ def endpoint_list(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_safe
 def endpoint(request: HttpRequest, endpoint_id: int) -> HttpResponse:
-    found = fetch(request, Endpoint.objects.select_related("created_by"), pk=endpoint_id)
-    changes, seen = may_change(request.user, found), visibility(request)
+    endpoint = fetch(request, Endpoint.objects.select_related("created_by"), pk=endpoint_id)
+    changes, seen = may_change(request.user, endpoint), visibility(request)
     context = {
-        "endpoint": found,
-        "row": endpoints.endpoint_row(found, seen=seen),
-        "by_run": endpoints.use_by_run(found, seen),
-        "by_day": endpoints.use_by_day(found, seen),
+        "endpoint": endpoint,
+        "row": endpoints.endpoint_row(endpoint, seen=seen),
+        "by_run": endpoints.use_by_run(endpoint, seen),
+        "by_day": endpoints.use_by_day(endpoint, seen),
         "may_change": changes,
         "may_start": request.user.has_perm(START),
-        "agent": found.agents.first(),
+        "agent": endpoint.agents.first(),
         "run_words": f"Run the first {FIRST_TASKS} tasks",
-        "run_url": first_run_url(found),
+        "run_url": first_run_url(endpoint),
     }
     if changes:
-        context |= _trials(found) | {"key_is_set": endpoints.key_is_set(found.key_variable)}
+        context |= _trials(endpoint) | {"key_is_set": endpoints.key_is_set(endpoint.key_variable)}
     return render(request, "benchmarks/endpoints/endpoint.html", context)
 
 
-def _trials(found: Endpoint) -> dict[str, Any]:
-    trials = endpoints.trials_of(found)
+def _trials(endpoint: Endpoint) -> dict[str, Any]:
+    trials = endpoints.trials_of(endpoint)
     states = [f"{trial.row.pk}{trial.state[0]}" for trial in trials]
     return {
-        "endpoint": found,
+        "endpoint": endpoint,
         "trials": [(trial, QUESTIONS[trial.row.question]) for trial in trials],
-        "trial_use": endpoints.trial_use(found),
+        "trial_use": endpoints.trial_use(endpoint),
         "trying": any(trial.state == "waiting" for trial in trials),
         "version": "-".join(states),
     }
@@ -86,23 +86,23 @@ def _own(request: HttpRequest, endpoint_id: int) -> Endpoint:
     """Return an endpoint that the user may change: any as administrator, else their own."""
     allow(request, ENDPOINTS, OWN_ENDPOINTS)
     allow(request, ENDPOINTS, VIEW)
-    found = fetch(
+    endpoint = fetch(
         request,
         Endpoint.objects.all(),
         ENDPOINTS if request.user.has_perm(ENDPOINTS) else VIEW,
         pk=endpoint_id,
     )
-    if not may_change(request.user, found):
+    if not may_change(request.user, endpoint):
         raise PermissionDenied("Only its maker and administrators can change this endpoint.")
-    return found
+    return endpoint
 
 
 @signed_in
 @require_safe
 def endpoint_trials(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Return the fragment of trials, polled every second while one is under way."""
-    found = _own(request, endpoint_id)
-    context = _trials(found)
+    endpoint = _own(request, endpoint_id)
+    context = _trials(endpoint)
     if context["trying"] and request.GET.get("v") == context["version"]:
         return HttpResponse(status=204)
     response = render(request, "benchmarks/endpoints/_endpoint_trials.html", context)
@@ -114,12 +114,12 @@ def endpoint_trials(request: HttpRequest, endpoint_id: int) -> HttpResponse:
 @signed_in
 @require_POST
 def endpoint_try(request: HttpRequest, endpoint_id: int) -> HttpResponse:
-    found = _own(request, endpoint_id)
+    endpoint = _own(request, endpoint_id)
     try:
-        start_trial(endpoint=found, asked_by=_person(request))
+        start_trial(endpoint=endpoint, asked_by=_person(request))
     except CoreError as error:
         add_error_message(request, error)
-    return HttpResponseRedirect(_url(found) + "#trials")
+    return HttpResponseRedirect(_url(endpoint) + "#trials")
 
 
 @signed_in
@@ -169,22 +169,22 @@ def _copied(request: HttpRequest) -> Endpoint | None:
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
-    found = _own(request, endpoint_id)
-    locked = endpoints.endpoint_used(found)
+    endpoint = _own(request, endpoint_id)
+    locked = endpoints.endpoint_used(endpoint)
     given = request.POST if request.method == "POST" else None
-    form = EndpointForm(given, endpoint=found, locked=locked, by=_person(request))
+    form = EndpointForm(given, endpoint=endpoint, locked=locked, by=_person(request))
     if form.is_bound and form.is_valid():
         values = {name: form.cleaned_data[name] for name in form.fields if name != "name"}
         try:
-            change_endpoint(endpoint=found, **values)
+            change_endpoint(endpoint=endpoint, **values)
         except CoreError as error:
             form.add_error(None, str(error))
         else:
             messages.success(
                 request, "The endpoint was changed. This applies to calls from now on."
             )
-            return HttpResponseRedirect(_url(found))
-    context = {"form": form, "endpoint": found, "locked": locked}
+            return HttpResponseRedirect(_url(endpoint))
+    context = {"form": form, "endpoint": endpoint, "locked": locked}
     status = 422 if form.errors else 200
     return render(request, "benchmarks/endpoints/endpoint_form.html", context, status=status)
 
@@ -193,20 +193,20 @@ def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
 @require_POST
 def endpoint_retire(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Take an endpoint out of use, or (``retired=0``) bring it back."""
-    found = _own(request, endpoint_id)
+    endpoint = _own(request, endpoint_id)
     retired = request.POST.get("retired") != "0"
     try:
-        change_endpoint(endpoint=found, retired=retired)
+        change_endpoint(endpoint=endpoint, retired=retired)
     except CoreError as error:
         add_error_message(request, error)
     else:
         words = "is retired: no new run can ask it" if retired else "can be asked again"
-        messages.success(request, f"{found.title} {words}.")
-    return HttpResponseRedirect(_url(found))
+        messages.success(request, f"{endpoint.title} {words}.")
+    return HttpResponseRedirect(_url(endpoint))
 
 
-def _url(found: Endpoint) -> str:
-    return reverse("benchmarks:endpoint", args=[found.pk])
+def _url(endpoint: Endpoint) -> str:
+    return reverse("benchmarks:endpoint", args=[endpoint.pk])
 
 
 def _person(request: HttpRequest) -> User | None:

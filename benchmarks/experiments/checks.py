@@ -48,9 +48,11 @@ class CheckedDesign:
 
 def read_checked(text: str, seen: Visibility = EVERYTHING) -> CheckedDesign:
     """Read and check the design of a YAML text; `FileRefused` names the line of each fault."""
-    found = read_yaml(text)
-    checked = check_design(design_of(found.value, found.lines), lines=found.lines, seen=seen)
-    _refuse_unfit(checked, found.lines)
+    document = read_yaml(text)
+    checked = check_design(
+        design_of(document.value, document.lines), lines=document.lines, seen=seen
+    )
+    _refuse_unfit(checked, document.lines)
     return checked
 
 
@@ -128,20 +130,20 @@ class _DesignChecker:
     def dataset(self) -> Dataset:
         name = self.design.dataset
         try:
-            found = find_dataset(name)
+            dataset = find_dataset(name)
         except CoreError:
-            found = None
-        if found is None or not self.seen.of(Dataset.objects.filter(pk=found.pk)).exists():
+            dataset = None
+        if dataset is None or not self.seen.of(Dataset.objects.filter(pk=dataset.pk)).exists():
             known = [f"{d.name}@{d.version}" for d in self.seen.of(Dataset.objects.all())]
             expected = f"a dataset among {_listed(known, name)}"
             place = place_of(("dataset",), self.lines)
             raise FileRefused([Problem(place, expected, repr(name))])
-        return found
+        return dataset
 
     def agents(self, system: System) -> tuple[Agent, ...]:
         known = {agent.name: agent for agent in agents_for(system.key, self.seen)}
         warm = any(one is not None for one in self.design.temperatures)
-        found = []
+        agents = []
         for place, name in enumerate(self.design.agents):
             agent = known.get(name)
             if agent is None:
@@ -155,9 +157,9 @@ class _DesignChecker:
                     name,
                 )
             else:
-                found.append(agent)
-        self.recordings(system, found)
-        return tuple(dict.fromkeys(found))
+                agents.append(agent)
+        self.recordings(system, agents)
+        return tuple(dict.fromkeys(agents))
 
     def recordings(self, system: System, agents: Sequence[Agent]) -> None:
         dataset = self.dataset()
@@ -175,7 +177,7 @@ class _DesignChecker:
         return tuple(wanted) or tuple(known[:1]) or ("",)
 
     def conditions(self, system: System, dataset: Dataset) -> tuple[dict[str, Any], ...]:
-        found: list[dict[str, Any]] = []
+        conditions: list[dict[str, Any]] = []
         for place, condition in enumerate(self.design.conditions):
             for name, value in condition.items():
                 path: Path = ("conditions", place, name)
@@ -187,9 +189,9 @@ class _DesignChecker:
                     continue  # named above
                 check = partial(system.check_settings, complete, shared_content(dataset))
                 self.attempt(("conditions", place), condition, check)
-                if complete not in found:
-                    found.append(complete)
-        return tuple(found)
+                if complete not in conditions:
+                    conditions.append(complete)
+        return tuple(conditions)
 
     def roles(self, system: System) -> None:
         known = [role.name for role in system.roles[1:]]
@@ -249,21 +251,21 @@ class _DesignChecker:
                 self.attempt(("cost_cap",), cap, partial(check_cap, cap, asked))
                 self.attempt(("roles",), agent.name, partial(currency_of, asked))
 
-    def attempt(self, path: Path, found: Any, act: Callable[[], Any]) -> None:
+    def attempt(self, path: Path, value: Any, act: Callable[[], Any]) -> None:
         """Call a function; its refusal becomes a fault, once for each field."""
         try:
             act()
         except SettingError as error:
-            self.once(path, error.expected, found)
+            self.once(path, error.expected, value)
         except UnknownName as error:
             self.once(path, f"{error.kind} among {_listed(error.known, error.name)}", error.name)
         except CoreError as error:
             self.once(path, "something else", Unquoted(str(error)))
 
-    def once(self, path: Path, expected: str, found: Any) -> None:
+    def once(self, path: Path, expected: str, value: Any) -> None:
         where = place_of(path, self.lines)
         if not any((p.where, p.expected) == (where, expected) for p in self.problems.kept):
-            self.fault(path, expected, found)
+            self.fault(path, expected, value)
 
 
 def _names(system: System) -> list[str]:

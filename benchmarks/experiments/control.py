@@ -73,8 +73,8 @@ def share_out(*, experiment: Experiment) -> float:
 
     Return the amount. A run that had reached its cap resumes if its new cap is higher.
     """
-    found = stored_design(experiment)
-    cap = found[0].cost_cap if found is not None else None
+    stored = stored_design(experiment)
+    cap = stored[0].cost_cap if stored is not None else None
     if cap is None:
         raise ExperimentError(f"{experiment} has no common cost cap")
     with named_lock(f"experiment {experiment.pk}"):

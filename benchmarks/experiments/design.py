@@ -100,8 +100,8 @@ _Dumper.add_representer(list, _dump_list)
 
 def read_design(text: str) -> Design:
     """Read the design of a YAML text; raises `FileRefused` with the line of every fault."""
-    found = read_yaml(text)
-    return design_of(found.value, found.lines)
+    document = read_yaml(text)
+    return design_of(document.value, document.lines)
 
 
 def design_of(data: Any, lines: Mapping[Path, int] | None = None) -> Design:
@@ -196,15 +196,15 @@ class _DesignReader:
         if not isinstance(value, dict):
             self.fault((name,), "roles, each with a list of who fills it", value)
             return {}
-        found = {}
+        roles = {}
         for role, rows in value.items():
             path = (name, role)
             names = [rows] if isinstance(rows, str) else rows
             if not isinstance(names, list) or not 1 <= len(names) <= MOST:
                 self.fault(path, "a list of scripts, endpoint:NAME, or human", rows)
                 continue
-            found[role] = tuple(self.word(one, (*path, n)) for n, one in enumerate(names))
-        return found
+            roles[role] = tuple(self.word(one, (*path, n)) for n, one in enumerate(names))
+        return roles
 
     def tasks(self, name: str) -> int | tuple[str, ...] | None:
         value = self.data[name]
@@ -223,22 +223,22 @@ class _DesignReader:
         if not isinstance(value, dict):
             self.fault((name,), f"parameters among {', '.join(PARAMETERS)}", value)
             return {}
-        found: dict[str, float] = {}
+        parameters: dict[str, float] = {}
         for key, one in value.items():
             if key == TEMPERATURE:
                 number = self.temperature(one, (name, key))
                 if one is None:
                     self.fault((name, key), f"a number from 0 to {HOTTEST:g}", one)
                 elif number is not None:
-                    found[key] = number
+                    parameters[key] = number
             elif key != MAX_TOKENS:
                 known = f"a parameter among {', '.join(PARAMETERS)}"
                 self.fault((name, key), known, Unquoted("another one"))
             elif isinstance(one, int) and not isinstance(one, bool) and 1 <= one <= MOST_TOKENS:
-                found[key] = one
+                parameters[key] = one
             else:
                 self.fault((name, key), f"a whole number from 1 to {MOST_TOKENS:,}", one)
-        return found
+        return parameters
 
     def flag(self, name: str) -> bool:
         value = self.data[name]

@@ -45,19 +45,19 @@ class DesignForm(forms.Form):
     counted = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def clean(self) -> dict[str, Any]:
-        found: dict[str, Any] = super().clean() or {}
-        if (file := found.get("file")) is not None:
+        values: dict[str, Any] = super().clean() or {}
+        if (file := values.get("file")) is not None:
             if file.size > LONGEST_FILE:
                 self.add_error("file", f"Expected at most {LONGEST:,} characters.")
-                return found
+                return values
             try:
-                found["text"] = file.read().decode()
+                values["text"] = file.read().decode()
             except UnicodeDecodeError:
                 self.add_error("file", "Expected text in UTF-8.")
-                return found
-        if not found.get("text", "").strip() and not self.errors:
+                return values
+        if not values.get("text", "").strip() and not self.errors:
             self.add_error("text", "Write a design, choose a shipped one, or upload a file.")
-        return found
+        return values
 
 
 class ChoicesForm(forms.Form):
@@ -114,12 +114,12 @@ class ChoicesForm(forms.Form):
     def clean_temperatures(self) -> tuple[float | None, ...]:
         words = self.cleaned_data["temperatures"].replace(";", ",").split(",")
         try:
-            found = tuple(float(word) for word in map(str.strip, words) if word)
+            temperatures = tuple(float(word) for word in map(str.strip, words) if word)
         except ValueError:
             raise forms.ValidationError("Expected numbers with commas between them.") from None
-        if any(not 0 <= one <= HOTTEST for one in found):
+        if any(not 0 <= one <= HOTTEST for one in temperatures):
             raise forms.ValidationError(f"Expected numbers from 0 to {HOTTEST:g}.")
-        return found or (None,)
+        return temperatures or (None,)
 
     @property
     def design(self) -> Design:

@@ -146,10 +146,10 @@ def _cells(checked: CheckedDesign, others: Sequence[Roles]) -> Iterator[Experime
         for temperature in checked.design.temperatures
     }
     players = {
-        (agent.pk, temperature): find_variant(agent, found) if found else agent
+        (agent.pk, temperature): find_variant(agent, change) if change else agent
         for agent in checked.agents
         for temperature in checked.design.temperatures
-        for found in (changes[agent.pk, temperature],)
+        for change in (changes[agent.pk, temperature],)
     }
     for settings, roles in zip(checked.conditions, others, strict=True):
         condition = condition_name(checked.system, settings, roles)
@@ -213,7 +213,7 @@ def _runs_there(
         )
     ).exclude(status=Run.Status.CANCELLED)
     pins = current_pins(checked.system)
-    found: dict[Key, list[tuple[int, str]]] = {}
+    fillings: dict[Key, list[tuple[int, str]]] = {}
     for pk, agent, level, settings, seed, roles, pinned in (
         rows.order_by("-pk")
         .values_list("pk", "agent", "level", "settings", "seed", "roles", "pins")
@@ -221,16 +221,16 @@ def _runs_there(
     ):
         if pinned == pins:
             key = run_key(agent, level, settings, seed)
-            found.setdefault(key, []).append((pk, _who(roles)))
+            fillings.setdefault(key, []).append((pk, _who(roles)))
     wanted = {digest(dict(s)): _other_roles(checked, s) for s in checked.conditions}
     candidates: dict[int, list[int]] = {}
     for place, cell in enumerate(cells):
-        if cell.player is None or cell.key not in found:
+        if cell.player is None or cell.key not in fillings:
             continue
         roles = {**wanted[digest(dict(cell.settings))]}
         roles["agent"] = [assign_agent(checked.system, cell.player)]
         who = _who(roles)
-        candidates[place] = [pk for pk, filled in found[cell.key] if filled == who]
+        candidates[place] = [pk for pk, filled in fillings[cell.key] if filled == who]
     whole = _complete(checked, [pk for pks in candidates.values() for pk in pks])
     chosen = {
         place: next((pk for pk in pks if whole.get(pk) == cells[place].size), None)

@@ -135,13 +135,13 @@ def experiment_matrix(experiment: Experiment, runs: Sequence[Run]) -> Experiment
     """Return the matrix of runs, for experiments with or without a design."""
     asked = _asked(experiment)
     taken, counts = set(taken_runs(experiment)), run_counts(runs)
-    found: dict[tuple[Any, ...], list[MatrixRun]] = {}
+    runs_by_cell: dict[tuple[Any, ...], list[MatrixRun]] = {}
     for run in runs:
         who = asked.get(run.agent_id, (run.agent.name, None))
         key = (*who, run.level, run.condition)
-        found.setdefault(key, []).append(MatrixRun(run, counts[run.pk], run.pk in taken))
+        runs_by_cell.setdefault(key, []).append(MatrixRun(run, counts[run.pk], run.pk in taken))
     groups = []
-    for (name, temperature, level, condition), places in found.items():
+    for (name, temperature, level, condition), places in runs_by_cell.items():
         title = places[0].run.agent.title
         groups.append(MatrixGroup(name, title, temperature, level, condition, tuple(places)))
     every = list(counts.values())
@@ -157,11 +157,11 @@ def experiment_matrix(experiment: Experiment, runs: Sequence[Run]) -> Experiment
 
 def _asked(experiment: Experiment) -> dict[int, tuple[str, float | None]]:
     """Map each player's id to the design's agent and the temperature asked for."""
-    found = {}
+    variants = {}
     for words, pk in experiment.design.get(MADE, {}).get("players", {}).items():
         name, _, temperature = words.rpartition(" ")
-        found[pk] = (name, None if temperature == "None" else float(temperature))
-    return found
+        variants[pk] = (name, None if temperature == "None" else float(temperature))
+    return variants
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def experiment_rows(
 ) -> list[ExperimentListRow]:
     """Return list rows, including reused runs; trajectories are counted in one query."""
     taken = {one.pk: taken_runs(one) for one in rows}
-    every = {pk for found in taken.values() for pk in found}
+    every = {pk for pks in taken.values() for pk in pks}
     runs = seen.of(Run.objects.filter(Q(experiment__in=rows) | Q(pk__in=every)))
     known = {run.pk: run for run in runs.only("pk", "experiment", "agent", "level").order_by("pk")}
     mine: dict[int, list[Run]] = {}
@@ -206,15 +206,15 @@ def experiment_rows(
 def _row(
     experiment: Experiment, runs: Sequence[Run], counts: Mapping[int, UnitCount]
 ) -> ExperimentListRow:
-    found = [counts[run.pk] for run in runs]
+    row_counts = [counts[run.pk] for run in runs]
     return ExperimentListRow(
         experiment,
         len(runs),
         len({run.agent_id for run in runs}),
         tuple(dict.fromkeys(run.level for run in runs if run.level)),
-        sum(count.total for count in found),
-        sum(count.ended for count in found),
-        sum(count.failed for count in found),
+        sum(count.total for count in row_counts),
+        sum(count.ended for count in row_counts),
+        sum(count.failed for count in row_counts),
     )
 
 

@@ -138,8 +138,8 @@ def stored_plan(experiment: Experiment) -> ExperimentPlan | None:
 
     Raises `FileRefused` if something that it names no longer exists.
     """
-    found = stored_design(experiment)
-    return None if found is None else plan_design(_checked(*found))
+    stored = stored_design(experiment)
+    return None if stored is None else plan_design(_checked(*stored))
 
 
 def _checked(design: Design, made: Mapping[str, Any]) -> CheckedDesign:
@@ -165,15 +165,15 @@ def make_missing(
     while True:
         with named_lock(f"experiment {experiment.pk}"):
             experiment.refresh_from_db()
-            found = missing_cells(experiment, plan)
-            if experiment.design[MADE].get(HELD) == Run.Status.CANCELLED or not found:
+            missing = missing_cells(experiment, plan)
+            if experiment.design[MADE].get(HELD) == Run.Status.CANCELLED or not missing:
                 break
-            runs = _make_portion(experiment, plan.checked, found)
+            runs = _make_portion(experiment, plan.checked, missing)
             if wake:
                 _wake_on_commit([run.pk for run in runs if run.status == Run.Status.QUEUED])
         made += len(runs)
-        tell(len(plan.cells) - len(found) + len(runs))
-        if len(runs) == len(found):
+        tell(len(plan.cells) - len(missing) + len(runs))
+        if len(runs) == len(missing):
             break
     return made
 

@@ -75,17 +75,17 @@ def find_variant(agent: Agent, changes: Mapping[str, float]) -> Agent | None:
     if endpoint.delegated:
         same["created_by"] = endpoint.created_by
     others = Endpoint.objects.filter(**same)
-    found = next((one for one in others.order_by("pk") if one.parameters == wanted), None)
-    return found.agents.order_by("pk").first() if found is not None else None
+    twin = next((one for one in others.order_by("pk") if one.parameters == wanted), None)
+    return twin.agents.order_by("pk").first() if twin is not None else None
 
 
 def ensure_variant(
     *, agent: Agent, changes: Mapping[str, float], experiment: str, created_by: User | None
 ) -> Agent:
     """Return the variant of an agent, created if needed with a note about the experiment."""
-    found = find_variant(agent, changes)
-    if found is not None:
-        return found
+    known = find_variant(agent, changes)
+    if known is not None:
+        return known
     suffix = "".join(f", {name.replace('_', ' ')} {value:g}" for name, value in changes.items())
     title = agent.title[: _LONGEST_TITLE - len(suffix)] + suffix
     note = f"Made for the experiment “{experiment}” from {agent.title}."

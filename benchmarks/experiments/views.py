@@ -125,10 +125,10 @@ def _first_text(request: HttpRequest) -> tuple[str, dict[str, Any]]:
     """
     context = _choices(request)
     if key := request.GET.get("preset", ""):
-        found = next((one for one in presets() if one.key == key), None)
-        if found is None:
+        preset = next((one for one in presets() if one.key == key), None)
+        if preset is None:
             raise Http404("There is no such design.")
-        return found.text, context
+        return preset.text, context
     if (copied := paging.as_id(request.GET.get("copy", ""))) is not None:
         return _design_text(request, copied), context
     choices: ChoicesForm | None = context["choices"]
@@ -183,18 +183,18 @@ def _text_of_run_form(request: HttpRequest) -> str:
 def _open(request: HttpRequest, pk: int, permission: str = VIEW) -> tuple[Experiment, bool]:
     """Return the experiment, and whether all of its runs are visible to this person."""
     rows = Experiment.objects.select_related("created_by")
-    found = fetch(request, rows, permission, pk=pk)
+    experiment = fetch(request, rows, permission, pk=pk)
     seen = visibility(request)
     closed = seen.closed.intersection(
-        {*found.runs.values_list("pk", flat=True), *experiments.taken_runs(found)}
+        {*experiment.runs.values_list("pk", flat=True), *experiments.taken_runs(experiment)}
     )
-    return found, not closed
+    return experiment, not closed
 
 
 def _design_text(request: HttpRequest, pk: int) -> str:
     """Return the design as YAML; it names all agents, so one hidden run hides it."""
-    found, whole = _open(request, pk)
-    stored = stored_design(found)
+    experiment, whole = _open(request, pk)
+    stored = stored_design(experiment)
     if stored is None or not whole:
         raise Http404("This experiment has no design that can be shown.")
     return stored[0].text
@@ -203,16 +203,16 @@ def _design_text(request: HttpRequest, pk: int) -> str:
 @signed_in
 @require_safe
 def experiment(request: HttpRequest, experiment_id: int) -> HttpResponse:
-    found, whole = _open(request, experiment_id)
-    stored = stored_design(found) if whole else None
-    context = _progress(request, found, whole)
+    experiment, whole = _open(request, experiment_id)
+    stored = stored_design(experiment) if whole else None
+    context = _progress(request, experiment, whole)
     places = context["matrix"].places
     context |= {
         "design": stored[0] if stored is not None else None,
-        "detached": list(detached_runs(visibility(request)).filter(experiment=found)),
+        "detached": list(detached_runs(visibility(request)).filter(experiment=experiment)),
         "caution": runs_caution(place.run for place in places),
         "export": export_menu(
-            reverse("benchmarks:experiment_export", args=[found.pk]),
+            reverse("benchmarks:experiment_export", args=[experiment.pk]),
             note=ONE_PER_RUN if len(places) > 1 else "",
         ),
         "pair": [place.run.pk for place in places[:2]] if len(places) > 1 else [],
@@ -221,11 +221,11 @@ def experiment(request: HttpRequest, experiment_id: int) -> HttpResponse:
     return render(request, "benchmarks/experiments/experiment.html", context)
 
 
-def _progress(request: HttpRequest, found: Experiment, whole: bool) -> dict[str, Any]:
-    runs = experiments.experiment_runs(found, visibility(request))
-    matrix = experiments.experiment_matrix(found, runs)
-    lacking = control.runs_lacking(found) if whole else 0
-    making = control.making_jobs(found).first() if lacking else None
+def _progress(request: HttpRequest, experiment: Experiment, whole: bool) -> dict[str, Any]:
+    runs = experiments.experiment_runs(experiment, visibility(request))
+    matrix = experiments.experiment_matrix(experiment, runs)
+    lacking = control.runs_lacking(experiment) if whole else 0
+    making = control.making_jobs(experiment).first() if lacking else None
     own = [place.run for place in matrix.places if not place.taken]
     statuses = [run.status for run in own]
     moving = making is not None or any(status in MOVING for status in statuses)
@@ -233,7 +233,7 @@ def _progress(request: HttpRequest, found: Experiment, whole: bool) -> dict[str,
     S = control.S
     counts = (matrix.ended, matrix.failed, matrix.waiting, len(runs), lacking)
     return {
-        "experiment": found,
+        "experiment": experiment,
         "whole": whole,
         "matrix": matrix,
         "lines": matrix.lines[:LINES],
@@ -241,7 +241,7 @@ def _progress(request: HttpRequest, found: Experiment, whole: bool) -> dict[str,
         "lacking": lacking,
         "making": making,
         "moving": moving,
-        "spent": experiments.experiment_spent(found, runs),
+        "spent": experiments.experiment_spent(experiment, runs),
         "at_cap": sum(1 for run in own if run.status == S.PAUSED and run.problem),
         "version": "-".join(map(str, (*counts, *sorted(set(statuses)), len(statuses)))),
         "may_start": may,
@@ -258,8 +258,8 @@ def _progress(request: HttpRequest, found: Experiment, whole: bool) -> dict[str,
 @require_safe
 def experiment_progress(request: HttpRequest, experiment_id: int) -> HttpResponse:
     """Return the progress fragment, polled every two seconds: 204 if unchanged, 286 at the end."""
-    found, whole = _open(request, experiment_id)
-    context = _progress(request, found, whole)
+    experiment, whole = _open(request, experiment_id)
+    context = _progress(request, experiment, whole)
     if context["moving"] and request.GET.get("v") == context["version"]:
         return HttpResponse(status=204)
     response = render(request, "benchmarks/experiments/_experiment_progress.html", context)
@@ -273,11 +273,13 @@ def experiment_progress(request: HttpRequest, experiment_id: int) -> HttpRespons
 @require_safe
 def experiment_export(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
     """Send the trajectories of all runs of an experiment that this person may see."""
-    found, _ = _open(request, experiment_id)
+    experiment, _ = _open(request, experiment_id)
     seen = visibility(request)
-    runs = experiments.experiment_runs(found, seen)
-    page = reverse("benchmarks:experiment", args=[found.pk])
-    return page_download(request, lambda: whole_runs(runs, seen), f"experiment-{found.pk}", page)
+    runs = experiments.experiment_runs(experiment, seen)
+    page = reverse("benchmarks:experiment", args=[experiment.pk])
+    return page_download(
+        request, lambda: whole_runs(runs, seen), f"experiment-{experiment.pk}", page
+    )
 
 
 @signed_in
@@ -294,14 +296,14 @@ def experiment_design(request: HttpRequest, experiment_id: int) -> HttpResponse:
 def _change(
     request: HttpRequest, pk: int, act: Callable[[Experiment], str]
 ) -> HttpResponseRedirect:
-    found, whole = _open(request, pk, START)
+    experiment, whole = _open(request, pk, START)
     if not whole:
         raise PermissionDenied("Some runs of this experiment are closed to you.")
     try:
-        messages.success(request, act(found))
+        messages.success(request, act(experiment))
     except CoreError as error:
         add_error_message(request, error)
-    return HttpResponseRedirect(reverse("benchmarks:experiment", args=[found.pk]))
+    return HttpResponseRedirect(reverse("benchmarks:experiment", args=[experiment.pk]))
 
 
 def _runs(n: int) -> str:
@@ -311,8 +313,8 @@ def _runs(n: int) -> str:
 @signed_in
 @require_POST
 def experiment_pause(request: HttpRequest, experiment_id: int) -> HttpResponse:
-    def act(found: Experiment) -> str:
-        n = control.pause_experiment(experiment=found)
+    def act(experiment: Experiment) -> str:
+        n = control.pause_experiment(experiment=experiment)
         return f"{_runs(n)} paused: nothing further is begun."
 
     return _change(request, experiment_id, act)
@@ -321,9 +323,9 @@ def experiment_pause(request: HttpRequest, experiment_id: int) -> HttpResponse:
 @signed_in
 @require_POST
 def experiment_resume(request: HttpRequest, experiment_id: int) -> HttpResponse:
-    def act(found: Experiment) -> str:
+    def act(experiment: Experiment) -> str:
         person = request.user if request.user.is_authenticated else None
-        n = control.resume_experiment(experiment=found, person=person)
+        n = control.resume_experiment(experiment=experiment, person=person)
         return f"The experiment goes on where it was left; {_runs(n)} resumed."
 
     return _change(request, experiment_id, act)
@@ -332,8 +334,8 @@ def experiment_resume(request: HttpRequest, experiment_id: int) -> HttpResponse:
 @signed_in
 @require_POST
 def experiment_cancel(request: HttpRequest, experiment_id: int) -> HttpResponse:
-    def act(found: Experiment) -> str:
-        n = control.cancel_experiment(experiment=found)
+    def act(experiment: Experiment) -> str:
+        n = control.cancel_experiment(experiment=experiment)
         return f"{_runs(n)} cancelled. What had ended before is kept."
 
     return _change(request, experiment_id, act)
@@ -342,8 +344,8 @@ def experiment_cancel(request: HttpRequest, experiment_id: int) -> HttpResponse:
 @signed_in
 @require_POST
 def experiment_share(request: HttpRequest, experiment_id: int) -> HttpResponse:
-    def act(found: Experiment) -> str:
-        left = control.share_out(experiment=found)
+    def act(experiment: Experiment) -> str:
+        left = control.share_out(experiment=experiment)
         return f"{left:.2f} of the cap for all are shared out among the runs that go on."
 
     return _change(request, experiment_id, act)

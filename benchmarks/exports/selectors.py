@@ -81,8 +81,8 @@ def _trajectory(run: Run, row: Trajectory) -> ImportedTrajectory:
 def _people(run: Run, row: Trajectory) -> dict[str, Any]:
     """Return the part of people in it, if any."""
     row.run = run
-    found = people_part(row)
-    return {} if found is None else {"played": asdict(found)}
+    part = people_part(row)
+    return {} if part is None else {"played": asdict(part)}
 
 
 def _rubric(row: Trajectory) -> Iterator[RubricScore]:

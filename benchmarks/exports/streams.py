@@ -92,9 +92,9 @@ class _Sink(io.RawIOBase):
         return len(part)
 
     def taken(self) -> bytes:
-        found = b"".join(self.parts)
+        content = b"".join(self.parts)
         self.parts.clear()
-        return found
+        return content
 
 
 def _pieces(parts: Iterable[str | bytes]) -> Iterator[bytes]:

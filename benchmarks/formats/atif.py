@@ -62,8 +62,8 @@ def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
     """Yield the trajectories of a source; faults are noted, and what has one is left out."""
-    found = documents(source, problems)
-    for parts in chains(source, problems, found):
+    roots = documents(source, problems)
+    for parts in chains(source, problems, roots):
         before = problems.total
         made = _trajectory(parts)
         if problems.total == before:

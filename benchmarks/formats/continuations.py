@@ -29,8 +29,8 @@ class Document:
 def documents(source: FileSource, problems: Problems) -> Iterator[Document]:
     """Yield the documents of a file or of several, in their order."""
     for name in sorted(source.members):
-        for found in documents(source.members[name], problems):
-            yield Document(found.spot, found.root, name)
+        for document in documents(source.members[name], problems):
+            yield Document(document.spot, document.root, name)
     if source.members:
         return
     top = Spot(problems, source.name)
@@ -56,7 +56,7 @@ def _document(spot: Spot, value: Any) -> Iterator[Document]:
 
 
 def chains(
-    source: FileSource, problems: Problems, found: Iterator[Document]
+    source: FileSource, problems: Problems, roots: Iterator[Document]
 ) -> Iterator[Sequence[Document]]:
     """Yield each document with those that continue it."""
     places = _placed(list(_heads(source)))
@@ -64,7 +64,7 @@ def chains(
     for base, number in places:
         lengths.setdefault(base, []).append(number)
     waiting: dict[str, dict[int, Document]] = {}
-    for (base, number), document in zip(places, found, strict=False):
+    for (base, number), document in zip(places, roots, strict=False):
         numbers = sorted(lengths[base])
         if numbers[-1] == 0 or len(numbers) == 1:
             yield [document]
@@ -90,10 +90,10 @@ def groups(source: FileSource) -> list[list[str]]:
         except FileRefused:  # it will be refused with its reason when it is read
             known = []
         heads += known if len(known) == 1 else [_Head("", "", name)]
-    found: dict[str, list[str]] = {}
+    names_by_base: dict[str, list[str]] = {}
     for head, (base, _) in zip(heads, _placed(heads), strict=True):
-        found.setdefault(base, []).append(head.file)
-    return list(found.values())
+        names_by_base.setdefault(base, []).append(head.file)
+    return list(names_by_base.values())
 
 
 @dataclass(frozen=True)

@@ -85,8 +85,8 @@ def _archive(
     start = next((name for name in ("header.json", START) if name in source.members), None)
     if start is None:
         raise refused(source.name, f"header.json or {START} in the archive", Unquoted("neither"))
-    found = source.members[start].document(MOST_MESSAGES, skip=("reductions", "samples"))
-    header.update({key: value for key, value in found.items() if key in _HEADER})
+    start_document = source.members[start].document(MOST_MESSAGES, skip=("reductions", "samples"))
+    header.update({key: value for key, value in start_document.items() if key in _HEADER})
     header.setdefault("status", "started")
     for name, member in source.members.items():
         if name.startswith("samples/") and name.endswith(".json"):
@@ -236,8 +236,8 @@ def _resolved(value: Any, attached: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
         for scheme in ATTACHMENTS:
             if value.startswith(scheme):
-                found = attached.get(value.removeprefix(scheme))
-                return found if isinstance(found, str) else value
+                attachment = attached.get(value.removeprefix(scheme))
+                return attachment if isinstance(attachment, str) else value
         return value
     if isinstance(value, list):
         return [_resolved(item, attached) for item in value]
@@ -257,18 +257,18 @@ def _scores(spot: Spot, given: Any) -> tuple[dict[str, float | None], dict[str, 
     if not isinstance(given, dict):
         spot.fault("an object of scores", given)
         return scores, undefined
-    found: list[tuple[str, Any]] = []
+    parts: list[tuple[str, Any]] = []
     for name, score in given.items():
         value = score.get("value") if isinstance(score, dict) else score
         if isinstance(value, dict):
-            found += [(f"{name}.{part}", one) for part, one in value.items()]
+            parts += [(f"{name}.{part}", one) for part, one in value.items()]
         else:
-            found.append((name, value))
-    for name, value in found:
+            parts.append((name, value))
+    for name, value in parts:
         scores[name] = _number(value)
         if scores[name] is None:
             undefined[name] = "the score is no number"
-    for name, _ in found[:1]:
+    for name, _ in parts[:1]:
         scores["reward"] = scores[name]
         undefined["reward"] = "the first score is no number"
     if scores["reward"] is not None:

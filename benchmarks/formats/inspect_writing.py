@@ -222,16 +222,16 @@ def _usage(tokens_in: int, tokens_out: int) -> dict[str, int]:
 
 
 def _scores(facts: LogFacts, trajectory: ImportedTrajectory) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    scores: dict[str, Any] = {
         name: {"value": value} for name, value in trajectory.scores.items() if value is not None
     }
     if means := _last_means(facts, trajectory.rubric):
-        found[RUBRIC] = {
+        scores[RUBRIC] = {
             "value": means,
             "explanation": "Mean over judges, for the last plan.",
             "metadata": {"scores": [asdict(score) for score in trajectory.rubric]},
         }
-    return found
+    return scores
 
 
 def _last_means(facts: LogFacts, rubric: Sequence[RubricScore]) -> dict[str, float | None]:

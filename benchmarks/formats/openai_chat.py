@@ -58,8 +58,8 @@ def read(
         yield from openai_evals.read(source, problems, header)
         return
     readers = {"lines": _lines, "parquet": parquet.rows}
-    found = readers.get(shape.kind, _document)(source, problems)
-    for spot, item in found:
+    items = readers.get(shape.kind, _document)(source, problems)
+    for spot, item in items:
         before = problems.total
         made = _trajectory(spot, item)
         if made is not None and problems.total == before:

@@ -241,14 +241,14 @@ def _moment(spot: Spot, row: Mapping[str, Any], name: str) -> int:
 
 
 def _attributes(spot: Spot, row: Mapping[str, Any]) -> dict[str, Any]:
-    found = {}
+    attributes = {}
     for at, one in _members(spot, row, "attributes"):
         key = one.get("key") if isinstance(one, dict) else None
         if not isinstance(key, str):
             at.fault("an attribute: an object with key and value", one)
             continue
-        found[key] = _value(at.at("value"), one.get("value"))
-    return found
+        attributes[key] = _value(at.at("value"), one.get("value"))
+    return attributes
 
 
 def _value(spot: Spot, given: Any) -> Any:
@@ -328,9 +328,9 @@ def _add_details(records: Sequence[Record]) -> None:
     spans = {one.span: one for one in records if one.kind not in (EVALUATION, DETAILS)}
     for one in records:
         if one.kind == DETAILS and one.span in spans:
-            found = spans[one.span]
-            found.about = {**one.about, **found.about}
-            found.kind = found.kind or "chat"
+            span = spans[one.span]
+            span.about = {**one.about, **span.about}
+            span.kind = span.kind or "chat"
 
 
 def _chains(calls: Sequence[Record], *, deltas: bool) -> list[Chain]:
@@ -342,21 +342,21 @@ def _chains(calls: Sequence[Record], *, deltas: bool) -> list[Chain]:
     for call in calls:
         messages = [*_system(call), *_content(call, INPUT)]
         replies = [_bare(one) for one in _content(call, OUTPUT)[:1]]
-        found = next((c for c in reversed(chains) if _goes_on(c, messages)), None)
-        if found is None and call.about.get(SYSTEM) is None:
+        chain = next((c for c in reversed(chains) if _goes_on(c, messages)), None)
+        if chain is None and call.about.get(SYSTEM) is None:
             # Some programs state the system instructions on the first span of a dialogue alone.
             told = ((c, [*_instructions(c), *messages]) for c in reversed(chains))
-            found, messages = next((p for p in told if _goes_on(*p)), (None, messages))
-        if found is None and deltas:
-            found = next((c for c in reversed(chains) if _is_delta(c, call, messages)), None)
-            if found is not None:
-                messages = [*found.messages, *_content(call, INPUT)]
-        if found is None:
-            found = Chain()
-            chains.append(found)
-        found.messages = messages
-        found.calls.append((len(messages), call))
-        found.messages = [*messages, *replies]
+            chain, messages = next((p for p in told if _goes_on(*p)), (None, messages))
+        if chain is None and deltas:
+            chain = next((c for c in reversed(chains) if _is_delta(c, call, messages)), None)
+            if chain is not None:
+                messages = [*chain.messages, *_content(call, INPUT)]
+        if chain is None:
+            chain = Chain()
+            chains.append(chain)
+        chain.messages = messages
+        chain.calls.append((len(messages), call))
+        chain.messages = [*messages, *replies]
     return chains
 
 
@@ -499,22 +499,22 @@ def _with_facts(
     messages: Sequence[ImportedMessage], chain: Chain, places: Sequence[int]
 ) -> tuple[ImportedMessage, ...]:
     """Return the messages with time, tokens and finish reason of the call that wrote them."""
-    found = list(messages)
+    annotated = list(messages)
     for index, call in chain.calls:
-        if index >= len(places) or places[index] >= len(found):
+        if index >= len(places) or places[index] >= len(annotated):
             continue
         place, about = places[index], call.about
         reply: Any = next(iter(_content(call, OUTPUT)), {})
         reason = reply.get("finish_reason") if isinstance(reply, dict) else None
         extra = {"finish_reason": reason} if isinstance(reason, str) else {}
-        found[place] = replace(
-            found[place],
+        annotated[place] = replace(
+            annotated[place],
             at=_iso(call.end),
             tokens_in=_count(about.get("gen_ai.usage.input_tokens")),
             tokens_out=_count(about.get("gen_ai.usage.output_tokens")),
-            extra={**found[place].extra, **extra},
+            extra={**annotated[place].extra, **extra},
         )
-    return tuple(found)
+    return tuple(annotated)
 
 
 def _count(value: Any) -> int | None:
@@ -593,9 +593,9 @@ def _scores(
 def _turns(messages: tuple[ImportedMessage, ...]) -> dict[int, int]:
     """Return the turn of each message by its place; none for those before the first turn."""
     opening, turns = split_turns(messages)
-    found, place = {}, len(opening)
+    turn_of, place = {}, len(opening)
     for turn in turns:
         for _ in turn.messages:
-            found[place] = turn.index
+            turn_of[place] = turn.index
             place += 1
-    return found
+    return turn_of

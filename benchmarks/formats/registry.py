@@ -106,17 +106,17 @@ def _files(folder: Path) -> dict[str, FileSource]:
     """Return the JSON files of a folder and of the folders in it, without those that links lead
     to, by name.
     """
-    found: dict[str, FileSource] = {}
+    files: dict[str, FileSource] = {}
     for pattern in ("*", "*/*"):
         for path in folder.glob(pattern):
             name = path.relative_to(folder).as_posix()
             if name.endswith(SUFFIXES) and path.is_file() and not path.is_symlink():
-                found[name] = File(path, name)
-            if len(found) > MOST_FILES:
+                files[name] = File(path, name)
+            if len(files) > MOST_FILES:
                 raise refused(folder.name, f"at most {MOST_FILES} files", Unquoted("more"))
-    if not found:
+    if not files:
         raise refused(folder.name, "a file, or a folder with JSON files", Unquoted("none"))
-    return dict(sorted(found.items()))
+    return dict(sorted(files.items()))
 
 
 def detect(path: Path) -> str | None:
@@ -135,15 +135,15 @@ def settle(source: FileSource, name: str) -> tuple[str, FileSource]:
     """
     if name:
         get_format(name)
-    found = _detect(source)
-    if not name and found is None:
+    detected = _detect(source)
+    if not name and detected is None:
         known = ", ".join(sorted(FORMATS))
         raise refused(source.name, f"one of the formats {known}", Unquoted("none of them"))
-    if name and found is not None and found != name:
-        title, right = FORMATS[name][0], FORMATS[found][0]
-        advice = f"what looks like {right}; use --format {found}"
+    if name and detected is not None and detected != name:
+        title, right = FORMATS[name][0], FORMATS[detected][0]
+        advice = f"what looks like {right}; use --format {detected}"
         raise refused(source.name, f"{title} ({name})", Unquoted(advice))
-    name = name or str(found)
+    name = name or str(detected)
     return name, get_format(name).whole(source)
 
 

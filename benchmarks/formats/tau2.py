@@ -54,10 +54,10 @@ def whole(source: FileSource) -> FileSource:
         beside = sorted((source.path.parent / FOLDER).glob("*.json"))
         members = {RESULTS: source}
         members |= {f"{FOLDER}/{path.name}": File(path, f"{FOLDER}/{path.name}") for path in beside}
-    found = [name for name in members if name.rpartition("/")[2] == RESULTS]
-    if not found:
+    results = [name for name in members if name.rpartition("/")[2] == RESULTS]
+    if not results:
         return source
-    top = min(found, key=lambda name: (name.count("/"), name)).removesuffix(RESULTS)
+    top = min(results, key=lambda name: (name.count("/"), name)).removesuffix(RESULTS)
     kept = {RESULTS: members[top + RESULTS]}
     for name, member in members.items():
         if name.startswith(f"{top}{FOLDER}/") and name.endswith(".json"):
@@ -73,11 +73,11 @@ def read(
     top = Spot(problems, results.name)
     tasks = _tasks(results, top, header)
     model = _model(top.at("info"), header.get("info"))
-    found = False
+    present = False
     for field, index, item in results.entries(skip=("tasks", *_HEADER)):
         if field not in ("simulations", "simulation_index"):
             continue
-        found = True
+        present = True
         spot = top.at(field) if index is None else top.at(field).at(index)
         if index is None:
             spot.fault("a list", item)
@@ -90,7 +90,7 @@ def read(
         made = _trajectory(spot, item, tasks, model)
         if made is not None and problems.total == before:
             yield made
-    if not found:
+    if not present:
         top.fault("an object with 'simulations' or 'simulation_index'", None)
 
 

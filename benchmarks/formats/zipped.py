@@ -33,12 +33,12 @@ class Archive(File):
         super().__init__(path)
         try:
             with zipfile.ZipFile(path) as archive:
-                found = archive.infolist()
+                infos = archive.infolist()
         except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError, EOFError) as error:
             raise refused(self.name, "a sound ZIP archive", Unquoted(str(error)[:120])) from None
-        if len(found) > MOST_MEMBERS:
+        if len(infos) > MOST_MEMBERS:
             raise refused(self.name, f"at most {MOST_MEMBERS} members", Unquoted("more"))
-        self.members = {info.filename: Member(self, info) for info in found if not info.is_dir()}
+        self.members = {info.filename: Member(self, info) for info in infos if not info.is_dir()}
 
     def checksum(self) -> str:
         return File(self.path).checksum()

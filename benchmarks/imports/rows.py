@@ -38,11 +38,11 @@ _FIGURES = ("tokens_in", "tokens_out", "cost")
 _plain, _figures = attrgetter(*_PLAIN), attrgetter(*_FIGURES)
 
 
-def chunks(found: Iterable[ImportedTrajectory]) -> Iterator[list[ImportedTrajectory]]:
+def chunks(trajectories: Iterable[ImportedTrajectory]) -> Iterator[list[ImportedTrajectory]]:
     """Yield lists of trajectories with about CHUNK messages each."""
     chunk: list[ImportedTrajectory] = []
     size = 0
-    for trajectory in found:
+    for trajectory in trajectories:
         chunk.append(trajectory)
         size += len(trajectory.messages)
         if size >= CHUNK:
@@ -275,19 +275,19 @@ def _moment(text: str) -> datetime | None:
     if not text:
         return None
     try:
-        found = parse_datetime(text)
-        if found is None:
+        moment = parse_datetime(text)
+        if moment is None:
             return None
-        return (found if timezone.is_aware(found) else found.replace(tzinfo=UTC)).astimezone(UTC)
+        return (moment if timezone.is_aware(moment) else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
 
 def _agent(title: str, note: str) -> Agent:
     """Return the imported agent of this title, which is created if needed."""
-    found = Agent.objects.filter(kind=Agent.Kind.IMPORTED, title=title).first()
-    if found is not None:
-        return found
+    agent = Agent.objects.filter(kind=Agent.Kind.IMPORTED, title=title).first()
+    if agent is not None:
+        return agent
     name = f"imported-{slugify(title)[:50]}".rstrip("-")
     if Agent.objects.filter(name=name).exists() or name == "imported":
         name = f"{name}-{digest_text(title)[:12]}"

@@ -62,13 +62,13 @@ class ImportView:
 
     @property
     def result(self) -> dict[str, Any] | None:
-        found: dict[str, Any] | None = self.job.payload.get("result")
-        return found if self.job.status == Job.Status.DONE else None
+        result: dict[str, Any] | None = self.job.payload.get("result")
+        return result if self.job.status == Job.Status.DONE else None
 
     @property
     def refused(self) -> dict[str, Any] | None:
-        found: dict[str, Any] | None = self.job.payload.get("refused")
-        return found
+        refused: dict[str, Any] | None = self.job.payload.get("refused")
+        return refused
 
     @property
     def faults(self) -> list[Problem]:
@@ -131,5 +131,5 @@ class FormatView:
 
 def import_formats() -> list[FormatView]:
     """Return all formats by title."""
-    found = [FormatView(name, title, ABOUT.get(name, "")) for name, (title, _) in FORMATS.items()]
-    return sorted(found, key=lambda view: view.title.lower())
+    views = [FormatView(name, title, ABOUT.get(name, "")) for name, (title, _) in FORMATS.items()]
+    return sorted(views, key=lambda view: view.title.lower())

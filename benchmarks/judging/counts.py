@@ -88,26 +88,26 @@ def judge_counts(seen: Visibility = EVERYTHING) -> CallCounts:
     # Stored counts are of whole runs.
     whole = runs.exclude(dataset__tasks__in=seen.tasks) if seen.tasks else runs
     stored = dict(_stored().filter(run__in=whole).values_list("run", "counts"))
-    found = CallCounts()
+    totals = CallCounts()
     for packed in stored.values():
-        found.add(packed)
+        totals.add(packed)
     sizes = runs.order_by("created_trajectories").values_list("pk", "created_trajectories")
     rest = [(pk, size) for pk, size in sizes if pk not in stored]
     within = [
         pk for (pk, _), n in zip(rest, accumulate(n for _, n in rest), strict=True) if n <= AT_ONCE
     ]
-    found.missing = len(rest) - len(within)
+    totals.missing = len(rest) - len(within)
     for counts in _count(within, seen).values():
-        found.add(counts.pack())
-    return found
+        totals.add(counts.pack())
+    return totals
 
 
 def score_totals(runs: Collection[int]) -> dict[int, int]:
     """Return how many scores, with a number or without, the judges of each run gave."""
-    found = dict(_stored().filter(run__in=runs).values_list("run", "counts"))
-    rest = [run for run in runs if run not in found]
-    found |= {run: counts.pack() for run, counts in _count(rest, scores_only=True).items()}
-    return {run: sum(n for *_, n in packed["scores"]) for run, packed in found.items()}
+    packed_by_run = dict(_stored().filter(run__in=runs).values_list("run", "counts"))
+    rest = [run for run in runs if run not in packed_by_run]
+    packed_by_run |= {run: counts.pack() for run, counts in _count(rest, scores_only=True).items()}
+    return {run: sum(n for *_, n in packed["scores"]) for run, packed in packed_by_run.items()}
 
 
 def _stored() -> QuerySet[JudgeCounts]:
@@ -120,9 +120,9 @@ def _count(
     runs: Sequence[int], seen: Visibility = EVERYTHING, *, scores_only: bool = False
 ) -> dict[int, CallCounts]:
     """Count runs. Scores belong to the run whose judges gave them, whichever run they judge."""
-    found = {run: CallCounts() for run in runs}
+    counts_by_run = {run: CallCounts() for run in runs}
     if not runs:
-        return found
+        return counts_by_run
     carrier = Coalesce("made_by", "run")
     carriers = dict(
         Judging.objects.annotate(carrier=carrier)
@@ -134,10 +134,10 @@ def _count(
     for judging, judge, numbers, every in scores.values_list("judging", "judge").annotate(
         numbers=Count("value"), every=Count("*")
     ):
-        found[carriers[judging]].numbers[judge] += numbers
-        found[carriers[judging]].scores[judge] += every
+        counts_by_run[carriers[judging]].numbers[judge] += numbers
+        counts_by_run[carriers[judging]].scores[judge] += every
     if scores_only:
-        return found
+        return counts_by_run
     read = Q(state=_S.ANSWERED) | Q(state=_S.UNREADABLE)
     rows = seen.of(Exchange.objects.filter(read, trajectory__run__in=runs))
     rows = rows.exclude(answerer__kind="human").order_by()
@@ -149,8 +149,8 @@ def _count(
         first=Min("pk"),
         last=Max("pk"),
     ):
-        found[run].replies[answerer, role].add(*counts)
-    return found
+        counts_by_run[run].replies[answerer, role].add(*counts)
+    return counts_by_run
 
 
 # --- In the background ----------------------------------------------------------------------------

@@ -73,13 +73,13 @@ def judge_versions(counts: CallCounts) -> list[JudgeVersion]:
     )
     named = {e.answerer.name for e in exchanges.values() if e.answerer.kind == "endpoint"}
     endpoints = Endpoint.objects.in_bulk(named, field_name="name") if named else {}
-    found = []
+    versions = []
     for (answerer, role), one in asked.items():
         first, last = exchanges[one.first], exchanges[one.last]
         who = last.answerer
         pins = [str(e.trajectory.run.pins.get("prompts", "")) for e in (first, last)]
         endpoint = endpoints.get(who.name) if who.kind == "endpoint" else None
-        found.append(
+        versions.append(
             JudgeVersion(
                 who, _title(who, endpoint), _label(who, endpoint), titles[role], endpoint,
                 _parameters(who), tuple(dict.fromkeys(filter(None, pins))), last.sent_at,
@@ -88,7 +88,7 @@ def judge_versions(counts: CallCounts) -> list[JudgeVersion]:
             )
         )  # fmt: skip
     order = list(titles.values())
-    return sorted(found, key=lambda one: (order.index(one.role), one.title.lower(), one.who.pk))
+    return sorted(versions, key=lambda one: (order.index(one.role), one.title.lower(), one.who.pk))
 
 
 def _title(who: AnswererVersion, endpoint: Endpoint | None) -> str:
@@ -152,11 +152,11 @@ def with_runs(judgings: QuerySet[Judging]) -> QuerySet[Judging]:
     )
 
 
-def judging_rows(found: Sequence[Judging]) -> list[JudgingRow]:
+def judging_rows(judgings: Sequence[Judging]) -> list[JudgingRow]:
     """Return list rows for judgings."""
-    made = [one.made_by for one in found if one.made_by is not None]
+    made = [one.made_by for one in judgings if one.made_by is not None]
     rows: Mapping[int, RunRow] = {row.run.pk: row for row in run_rows(made)}
-    scores = score_totals([one.made_by_id or one.run_id for one in found])
+    scores = score_totals([one.made_by_id or one.run_id for one in judgings])
     return [
         JudgingRow(
             one,
@@ -164,7 +164,7 @@ def judging_rows(found: Sequence[Judging]) -> list[JudgingRow]:
             one.run.primary_judging_id == one.pk,
             scores[one.made_by_id or one.run_id],
         )
-        for one in found
+        for one in judgings
     ]
 
 
@@ -213,8 +213,8 @@ class JudgeTrialView:
 
     @property
     def result(self) -> Mapping[str, Any] | None:
-        found: Mapping[str, Any] | None = self.job.payload.get("result")
-        return found
+        result: Mapping[str, Any] | None = self.job.payload.get("result")
+        return result
 
     @property
     def state(self) -> tuple[str, str]:

@@ -27,7 +27,7 @@ class JudgingPlan:
     and None if unknown. Without a currency nothing is paid.
     """
 
-    found: JudgingScope
+    scope: JudgingScope
     turns: int
     calls: Mapping[str, int]
     likely: float | None
@@ -42,9 +42,9 @@ class JudgingPlan:
     def as_json(self) -> dict[str, Any]:
         """Return the plan for the API and commands; null where nobody can tell."""
         return {
-            "runs": len(self.found.shares),
-            "trajectories": self.found.trajectories,
-            "left_out": self.found.left_out,
+            "runs": len(self.scope.shares),
+            "trajectories": self.scope.trajectories,
+            "left_out": self.scope.left_out,
             "turns": self.turns,
             "calls": dict(self.calls),
             "likely_cost": self.likely,
@@ -58,25 +58,25 @@ def plan_judging(
     chosen: TrajectoryChoice,
     roles: Mapping[str, Sequence[str]],
     settings: Mapping[str, Any] | None = None,
-    found: JudgingScope | None = None,
+    scope: JudgingScope | None = None,
 ) -> JudgingPlan:
     """Count what ``start_judging`` would make, and refuse what it would refuse.
 
-    ``found`` is the scope of the choice, if the caller has computed it already.
+    ``scope`` is that of the choice, if the caller has computed it already.
     """
-    found = found or chosen_shares(chosen)
-    panel = read_panel(system=system_of_runs(found.runs), roles=roles, settings=settings or {})
+    scope = scope or chosen_shares(chosen)
+    panel = read_panel(system=system_of_runs(scope.runs), roles=roles, settings=settings or {})
     last = panel.settings["turns"] == "last"
     calls: Counter[str] = Counter()
     turns = 0
-    for share in found.shares:
+    for share in scope.shares:
         asked = share.begun if last else share.turns
         turns += asked
         for role, number in panel.rejudging.calls_per_turn(
             share.run.settings, panel.settings
         ).items():
             calls[role] += number * asked
-    run = found.shares[0].run
+    run = scope.shares[0].run
     assignments = assign_roles(panel.rejudging, run.dataset, run.agent, panel.settings, panel.roles)
     check_people(run.dataset.system, assignments, panel.settings)
     paid = endpoints_in(assignments)
@@ -98,7 +98,7 @@ def plan_judging(
                 bounded = bounded and bound is not None
                 most += (bound or 0.0) * share_
     return JudgingPlan(
-        found, turns, calls,
+        scope, turns, calls,
         likely if known else None, n, most if bounded else None, currency,
     )  # fmt: skip
 
@@ -118,14 +118,14 @@ def _earlier(role: str, endpoint: str) -> tuple[float | None, int]:
 
 def _sample(chosen: TrajectoryChoice) -> Trajectory | None:
     for rows in chosen.parts():
-        found = (
+        trajectory = (
             judgeable(rows)
             .filter(turn_count__gt=0)
             .select_related("run__dataset", "task__dataset", "profile")
             .first()
         )
-        if found is not None:
-            return found
+        if trajectory is not None:
+            return trajectory
     return None
 
 

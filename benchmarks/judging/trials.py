@@ -59,10 +59,10 @@ def try_judge(
     title = f"Try a judge on turn {index} of trajectory {trajectory.pk}"
     if assignment["kind"] != "scripted":
         return enqueue_job(kind=TRIAL, title=title, payload=payload, created_by=asked_by)
-    found = _put(trajectory, panel, ask, assignment, seed)
+    result = _put(trajectory, panel, ask, assignment, seed)
     now = timezone.now()
     return Job.objects.create(
-        kind=TRIAL, title=title, payload={**payload, "result": found}, created_by=asked_by,
+        kind=TRIAL, title=title, payload={**payload, "result": result}, created_by=asked_by,
         status=Job.Status.DONE, started_at=now, finished_at=now,
     )  # fmt: skip
 
@@ -78,10 +78,10 @@ def perform_trial(job: Job, progress: Progress) -> None:
     )
     panel, ask = _asked(trajectory, given["turn"], given["role"], given["settings"])
     with keep_lease(progress):
-        found = _put(trajectory, panel, ask, given["filler"], given["seed"])
+        result = _put(trajectory, panel, ask, given["filler"], given["seed"])
     with transaction.atomic():
         progress.report()
-        Job.objects.filter(pk=job.pk).update(payload={**given, "result": found})
+        Job.objects.filter(pk=job.pk).update(payload={**given, "result": result})
 
 
 def _asked(

@@ -58,31 +58,31 @@ def judging_new(request: HttpRequest) -> HttpResponse:
     allow(request, START)
     given = request.POST if request.method == "POST" else request.GET
     chosen = read_chosen(given, visibility(request))
-    found = chosen_shares(chosen)
+    scope = chosen_shares(chosen)
     context: dict[str, Any] = {
-        "found": found,
-        "shares": found.shares[:SHARES],
-        "more_runs": len(found.shares) - SHARES,
+        "scope": scope,
+        "shares": scope.shares[:SHARES],
+        "more_runs": len(scope.shares) - SHARES,
         "choice": [(name, value) for name in CHOOSING for value in given.getlist(name)],
     }
     page = "benchmarks/judging/judging_new.html"
     try:
-        rejudging = get_rejudging(system_of_runs(found.runs))
+        rejudging = get_rejudging(system_of_runs(scope.runs))
     except CoreError as error:
         context["refused"] = str(error)
         return render(request, page, context, status=422 if request.method == "POST" else 200)
     form = RejudgeForm(
         given if "name" in given else None,
-        dataset=found.runs[0].dataset,
+        dataset=scope.runs[0].dataset,
         rejudging=rejudging,
         seen=visibility(request),
     )
-    context |= {"form": form, **_planned(form, chosen, found)}
+    context |= {"form": form, **_planned(form, chosen, scope)}
     if request.method != "POST":
         return respond(request, page, "benchmarks/judging/_judging_size.html", context)
-    if form.is_valid() and (started := _start(request, form, chosen, found)):
+    if form.is_valid() and (started := _start(request, form, chosen, scope)):
         words = (
-            "1 trajectory" if found.trajectories == 1 else f"{found.trajectories:,} trajectories"
+            "1 trajectory" if scope.trajectories == 1 else f"{scope.trajectories:,} trajectories"
         )
         messages.success(request, f"Re-judging {words}. Existing scores are kept.")
         alone = reverse("benchmarks:run", args=[started[0].pk])
@@ -90,13 +90,13 @@ def judging_new(request: HttpRequest) -> HttpResponse:
     return render(request, page, context, status=422)
 
 
-def _planned(form: RejudgeForm, chosen: TrajectoryChoice, found: JudgingScope) -> dict[str, Any]:
+def _planned(form: RejudgeForm, chosen: TrajectoryChoice, scope: JudgingScope) -> dict[str, Any]:
     """Return what the form would start, or why it is refused; neither while a field is invalid."""
     if form.is_bound and not form.is_valid() and set(form.errors) - {"name", "expected"}:
         return {"plan": None, "obstacle": ""}
     try:
         plan = plan_judging(
-            chosen=chosen, roles=form.chosen_roles, settings=form.chosen_settings, found=found
+            chosen=chosen, roles=form.chosen_roles, settings=form.chosen_settings, scope=scope
         )
     except CoreError as error:
         return {"plan": None, "obstacle": str(error)}
@@ -104,12 +104,12 @@ def _planned(form: RejudgeForm, chosen: TrajectoryChoice, found: JudgingScope) -
 
 
 def _start(
-    request: HttpRequest, form: RejudgeForm, chosen: TrajectoryChoice, found: JudgingScope
+    request: HttpRequest, form: RejudgeForm, chosen: TrajectoryChoice, scope: JudgingScope
 ) -> list[Run]:
     """Start the re-judging of the form; if refused, nothing is stored and the form says why."""
     expected = form.cleaned_data["expected"]
-    if expected is not None and expected != found.trajectories:
-        words = f"There are {found.trajectories:,} of them now. Check this and send the form again."
+    if expected is not None and expected != scope.trajectories:
+        words = f"There are {scope.trajectories:,} of them now. Check this and send the form again."
         form.add_error(None, words)
         return []
     try:
@@ -131,19 +131,19 @@ def _start(
 @require_POST
 def judging_choose(request: HttpRequest, run_id: int) -> HttpResponse:
     """Make one of a run's judgings the primary one."""
-    found = fetch(request, Run.objects.all(), START, pk=run_id)
+    run = fetch(request, Run.objects.all(), START, pk=run_id)
     wanted = paging.as_id(request.POST.get("judging", ""))
-    judging = found.judgings.filter(pk=wanted).first() if wanted is not None else None
+    judging = run.judgings.filter(pk=wanted).first() if wanted is not None else None
     if judging is None and wanted is not None:
         raise Http404
     try:
-        choose_judging(run=found, judging=judging, by=_person(request))
+        choose_judging(run=run, judging=judging, by=_person(request))
     except CoreError as error:
         add_error_message(request, error)
     else:
         name = f"“{judging.name}” counts" if judging else "No judging counts"
-        messages.success(request, f"{name} for run {found.pk} from now on.")
-    return go_back(request, reverse("benchmarks:run", args=[found.pk]))
+        messages.success(request, f"{name} for run {run.pk} from now on.")
+    return go_back(request, reverse("benchmarks:run", args=[run.pk]))
 
 
 # --- Trying a judge -------------------------------------------------------------------------------
@@ -157,15 +157,17 @@ def judge_try(request: HttpRequest) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     words = given.get("trajectory", "").strip()
     page = "benchmarks/judging/judge_try.html"
-    found = _tried(request, words)
-    if found is None:
+    trajectory = _tried(request, words)
+    if trajectory is None:
         empty = {"trajectory": None, "unknown": words, "latest": _latest(request)}
         status = 404 if words else 422 if request.method == "POST" else 200
         return render(request, page, empty, status=status)
-    rejudging = find_system(found.run.dataset.system).rejudging
-    turns = list(found.turns.exclude(text="").order_by("index").values_list("index", flat=True))
-    context: dict[str, Any] = {"trajectory": found, "latest": _latest(request)}
-    if rejudging is None or not turns or found.judged_id is not None:
+    rejudging = find_system(trajectory.run.dataset.system).rejudging
+    turns = list(
+        trajectory.turns.exclude(text="").order_by("index").values_list("index", flat=True)
+    )
+    context: dict[str, Any] = {"trajectory": trajectory, "latest": _latest(request)}
+    if rejudging is None or not turns or trajectory.judged_id is not None:
         context["refused"] = "This trajectory has no turn to judge."
         return render(request, page, context, status=422 if request.method == "POST" else 200)
     form = TryJudgeForm(
@@ -177,7 +179,7 @@ def judge_try(request: HttpRequest) -> HttpResponse:
     context["form"] = form
     if request.method == "POST" and form.is_valid():
         try:
-            job = try_judge(trajectory=found, asked_by=_person(request), **form.chosen)
+            job = try_judge(trajectory=trajectory, asked_by=_person(request), **form.chosen)
         except CoreError as error:
             form.add_error(None, str(error))
         else:

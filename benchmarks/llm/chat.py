@@ -147,10 +147,10 @@ def read_completion(payload: bytes, ask: Ask, native: bool) -> Completion:
 def read_error(payload: bytes) -> Mapping[str, Any]:
     """Return what the body of a refusal says of the error; empty if it says nothing readable."""
     try:
-        found = _dict(json.loads(payload))
+        error = _dict(json.loads(payload))
     except (ValueError, RecursionError):
         return {}
-    return _dict(found.get("error", found))
+    return _dict(error.get("error", error))
 
 
 def _read(reply: Any, ask: Ask, native: bool) -> Completion:
@@ -167,9 +167,11 @@ def _read(reply: Any, ask: Ask, native: bool) -> Completion:
     reasoning = [raw_thoughts if isinstance(raw_thoughts, str) else "", parts, thoughts]
     text = text or _text(message.get("refusal"))
     calls = message.get("tool_calls")
-    found = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    tool_calls = (
+        [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    )
     if ask.tools:
-        text = _chat_message(text, found, native)
+        text = _chat_message(text, tool_calls, native)
     usage = reply.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     return Completion(
@@ -235,9 +237,9 @@ def split_thoughts(text: str) -> tuple[str, str]:
     the answer.
     """
     thoughts, position = [], len(text) - len(text.lstrip())
-    while found := _THOUGHT.match(text, position):
-        thoughts.append(found[2])
-        position = found.end()
+    while thought := _THOUGHT.match(text, position):
+        thoughts.append(thought[2])
+        position = thought.end()
     if not thoughts and (end := _THOUGHT_END.match(text)):
         thoughts.append(end[1])
         position = end.end()

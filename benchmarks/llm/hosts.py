@@ -72,11 +72,11 @@ class HostRule:
                 return literal is not None and literal == ipaddress.ip_address(self.value)
         return literal is not None and _inside(literal, self.value)
 
-    def covers(self, found: IPAddress) -> bool:
+    def covers(self, address: IPAddress) -> bool:
         """Return whether an address that a name resolves to is listed by this entry."""
         if self.kind == "address":
-            return found == ipaddress.ip_address(self.value)
-        return self.kind == "range" and _inside(found, self.value)
+            return address == ipaddress.ip_address(self.value)
+        return self.kind == "range" and _inside(address, self.value)
 
 
 @lru_cache(maxsize=1024)
@@ -167,14 +167,14 @@ def _private_range(entry: str) -> IPNetwork:
 def _literal(host: str) -> IPAddress | None:
     """Return the address that a host is, if it is one; asked at every call."""
     try:
-        found = ipaddress.ip_address(host)
+        address = ipaddress.ip_address(host)
     except ValueError:
         return None
-    return None if getattr(found, "scope_id", None) else found
+    return None if getattr(address, "scope_id", None) else address
 
 
-def _inside(found: IPAddress, network: str) -> bool:
-    return found in ipaddress.ip_network(network)
+def _inside(address: IPAddress, network: str) -> bool:
+    return address in ipaddress.ip_network(network)
 
 
 def _rules(hosts: Collection[str]) -> Iterator[HostRule]:
@@ -192,14 +192,14 @@ def check_host(address: Address, hosts: Collection[str], *, local_ports: bool = 
     With ``local_ports``, an endpoint on this machine or at a private address needs an entry that
     names its port: other services may listen there, and they may trust this machine.
     """
-    found = [rule for rule in _rules(hosts) if rule.allows(address)]
-    if not found:
+    allowing = [rule for rule in _rules(hosts) if rule.allows(address)]
+    if not allowing:
         known = sorted({host.strip().lower().strip("[]") for host in hosts})
         raise EndpointRefused(
             f"the host {address.host!r} is not in the list of allowed hosts "
             f"({', '.join(known) or 'which is empty'})"
         )
-    if local_ports and _is_local(address) and all(rule.port is None for rule in found):
+    if local_ports and _is_local(address) and all(rule.port is None for rule in allowing):
         raise EndpointRefused(
             f"{address.netloc} is on this machine or in a private network; an administrator must "
             f"list it with its port ({address.host}:{address.port})"
@@ -211,9 +211,9 @@ def _is_local(address: Address) -> bool:
     return address.loopback or (literal is not None and not _public(literal))
 
 
-def check_resolved(address: Address, found: str, hosts: Collection[str]) -> None:
+def check_resolved(address: Address, resolved: str, hosts: Collection[str]) -> None:
     """Refuse a network address that the host of ``address`` resolves to, if no rule allows it."""
-    literal = _literal(found.partition("%")[0])
+    literal = _literal(resolved.partition("%")[0])
     if literal is None:
         raise EndpointRefused("the host resolves to something that is no address")
     if address.host == "localhost":
@@ -237,29 +237,29 @@ def check_resolved(address: Address, found: str, hosts: Collection[str]) -> None
         )
 
 
-def _reached(found: IPAddress) -> IPAddress:
+def _reached(address: IPAddress) -> IPAddress:
     """Return the address that is really reached: some IPv6 addresses stand for an IPv4 one."""
-    if isinstance(found, ipaddress.IPv6Address):
-        if found.ipv4_mapped is not None:
-            return found.ipv4_mapped
-        if found.sixtofour is not None:
-            return found.sixtofour
-        if found in _NAT64 or int(found) >> 32 == 0 and int(found) > 1:
-            return ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-    return found
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return address.ipv4_mapped
+        if address.sixtofour is not None:
+            return address.sixtofour
+        if address in _NAT64 or int(address) >> 32 == 0 and int(address) > 1:
+            return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address
 
 
-def _public(found: IPAddress) -> bool:
-    return _reached(found).is_global and not _harmful(found)
+def _public(address: IPAddress) -> bool:
+    return _reached(address).is_global and not _harmful(address)
 
 
-def _private(found: IPAddress) -> bool:
-    return not _harmful(found) and not _reached(found).is_global
+def _private(address: IPAddress) -> bool:
+    return not _harmful(address) and not _reached(address).is_global
 
 
-def _harmful(found: IPAddress) -> bool:
+def _harmful(address: IPAddress) -> bool:
     """Return whether an address is this machine, link-local, or none of a single machine."""
-    real = _reached(found)
+    real = _reached(address)
     return (
         real.is_loopback
         or real.is_link_local
@@ -277,5 +277,5 @@ class AddressGate:
     def __init__(self, address: Address, hosts: Collection[str]) -> None:
         self.address, self.hosts = address, hosts
 
-    def check(self, found: str) -> None:
-        check_resolved(self.address, found, self.hosts)
+    def check(self, resolved: str) -> None:
+        check_resolved(self.address, resolved, self.hosts)

@@ -20,12 +20,12 @@ def read_json_object(text: str) -> dict[str, Any]:
 
     The last one wins because models that think aloud put their answer at the end.
     """
-    found: dict[str, Any] | None = None
+    last: dict[str, Any] | None = None
     for value in _objects(text):
-        found = value
-    if found is None:
+        last = value
+    if last is None:
         raise UnreadableReply("expected a JSON object, found none.")
-    return found
+    return last
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:

@@ -95,10 +95,10 @@ def read_scores(content: bytes, ask: Ask) -> Completion:
     usage = usage if isinstance(usage, dict) else {}
     made = usage.get("completion_tokens")
     first, last = _find(tokens, ask.expect.params["continuation"], made)
-    found = [_probability(value) for value in logprobs[first:last]]
+    probabilities = [_probability(value) for value in logprobs[first:last]]
     words = reply.get("model")
     return Completion(
-        text=canonical_json({"tokens": tokens[first:last], "probabilities": found}),
+        text=canonical_json({"tokens": tokens[first:last], "probabilities": probabilities}),
         reasoning="",
         finish="",
         model=words[:120] if isinstance(words, str) else "",

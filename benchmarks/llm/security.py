@@ -82,20 +82,20 @@ def read_address(url: str) -> Address:
         raise EndpointRefused("the base URL must hold no query string and no fragment")
     scheme, _, rest = url.partition("://")
     authority, slash, path = rest.partition("/")
-    found = _ADDRESS.fullmatch(f"{scheme}://{authority}".lower() + slash + path)
-    if found is None or len(url) > 300:
+    parts = _ADDRESS.fullmatch(f"{scheme}://{authority}".lower() + slash + path)
+    if parts is None or len(url) > 300:
         raise EndpointRefused(
             "the base URL must look like https://host/v1 or http://localhost:1/v1"
         )
-    port = int(found["port"] or {"http": 80, "https": 443}[found["scheme"]])
+    port = int(parts["port"] or {"http": 80, "https": 443}[parts["scheme"]])
     if not 0 < port < 65536:
         raise EndpointRefused("the port of the base URL must lie between 1 and 65535")
-    host = found["host"].strip("[]")
+    host = parts["host"].strip("[]")
     if _NUMBER.search(host) and not _is_literal(host):
         raise EndpointRefused(
             "the host of the base URL is a number; write an address in its usual form"
         )
-    address = Address(found["scheme"], host, port, found["path"])
+    address = Address(parts["scheme"], host, port, parts["path"])
     if address.scheme == "http" and not address.loopback:
         raise EndpointRefused("plain http is for this machine alone; other hosts need https")
     return address

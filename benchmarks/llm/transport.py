@@ -86,10 +86,10 @@ class GuardedBackend(httpcore2.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
         failure: Exception = httpcore2.ConnectError("the host has no address")
-        for found in self._addresses(host, port):
+        for address in self._addresses(host, port):
             left = self._deadline.within(timeout)
             try:
-                inner = self._inner.connect_tcp(found, port, left, local_address, socket_options)
+                inner = self._inner.connect_tcp(address, port, left, local_address, socket_options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
             else:
@@ -103,8 +103,8 @@ class GuardedBackend(httpcore2.NetworkBackend):
         except (OSError, UnicodeError) as error:
             raise httpcore2.ConnectError("the host cannot be resolved") from error
         addresses = list(dict.fromkeys(str(row[4][0]) for row in rows))
-        for found in addresses:
-            self._gate.check(found)
+        for address in addresses:
+            self._gate.check(address)
         return addresses
 
 
@@ -214,10 +214,10 @@ class EndpointClient:
 
 def _bounded(parts: Iterable[bytes]) -> bytes:
     """Return a reply's content, which must come to an end."""
-    found, size = [], 0
+    pieces, size = [], 0
     for part in parts:
         size += len(part)
         if size > LONGEST_REPLY:
             raise ReplyRefused(f"the reply is longer than {LONGEST_REPLY} bytes")
-        found.append(part)
-    return b"".join(found)
+        pieces.append(part)
+    return b"".join(pieces)

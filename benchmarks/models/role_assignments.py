@@ -22,23 +22,23 @@ def all_assignments(roles: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, An
 
 def with_replacements(roles: Roles, changes: Iterable[Roles]) -> dict[str, list[RoleAssignment]]:
     """Return the assignments from the first turn on, followed by those that took over later."""
-    found = {role: list(assignments) for role, assignments in roles.items()}
+    replaced = {role: list(assignments) for role, assignments in roles.items()}
     for role_changes in changes:
         for role, assignments in role_changes.items():
-            known = found.setdefault(role, [])
+            known = replaced.setdefault(role, [])
             known += [assignment for assignment in assignments if assignment not in known]
-    return found
+    return replaced
 
 
 def suggesting_assignments(
     roles: Roles, role_changes: Roles
 ) -> dict[tuple[str, int], RoleAssignment]:
     """Return who suggests, by role and seat number, for the seats that a person fills now."""
-    found = {}
+    suggesting = {}
     for role, assignments in roles.items():
         now = role_changes.get(role, assignments)
         for place, assignment in enumerate(assignments):
             answers = now[place] if place < len(now) else assignment
             if "suggests" in assignment and answers["kind"] == "human":
-                found[role, place] = assignment["suggests"]
-    return found
+                suggesting[role, place] = assignment["suggests"]
+    return suggesting

@@ -89,12 +89,12 @@ def dataset_progress(request: HttpRequest, import_id: int) -> HttpResponse:
 def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
     seen = visibility(request)
     rows = with_decisions(datasets.datasets(seen)).select_related("made_by__dataset")
-    found = fetch(request, rows, pk=dataset_id)
+    dataset = fetch(request, rows, pk=dataset_id)
     words, category = request.GET.get("q", "").strip()[:200], request.GET.get("category", "")
-    matching = datasets.dataset_tasks(found, words, category, seen)
+    matching = datasets.dataset_tasks(dataset, words, category, seen)
     tasks = paging.page_by_id(matching, request.GET, size=TASKS, newest=False)
     context = {
-        "dataset": found,
+        "dataset": dataset,
         "tasks": tasks,
         "words": words,
         "category": category,
@@ -104,22 +104,22 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
     }
     if wants_fragment(request):
         return render(request, "benchmarks/datasets/_task_rows.html", context)
-    runs = list(seen.of(run_list({"dataset": found.pk})).order_by("-pk")[:RUNS])
-    sizes = datasets.level_sizes(found)
+    runs = list(seen.of(run_list({"dataset": dataset.pk})).order_by("-pk")[:RUNS])
+    sizes = datasets.level_sizes(dataset)
     context |= {
         "sizes": sizes,
-        "certificates": dataset_certificates(found, [sizes.published]) if sizes.published else (),
-        "validity": certificate_view(found),
+        "certificates": dataset_certificates(dataset, [sizes.published]) if sizes.published else (),
+        "validity": certificate_view(dataset),
         "closed_tasks": seen.tasks,
-        "decisions": dataset_decisions(found, seen),
-        "categories": datasets.dataset_categories(found),
+        "decisions": dataset_decisions(dataset, seen),
+        "categories": datasets.dataset_categories(dataset),
         "runs": run_rows(runs),
-        "runnable": system_of(found.system) is not None,
-        "constructs": find_system(found.system).making is not None,
-        "made_by": made_by(found, seen),
-        "caution": made_caution(found),
-        "exportable": found.system in writable_systems()
-        and not datasets.closed_in_part(found, seen),
+        "runnable": system_of(dataset.system) is not None,
+        "constructs": find_system(dataset.system).making is not None,
+        "made_by": made_by(dataset, seen),
+        "caution": made_caution(dataset),
+        "exportable": dataset.system in writable_systems()
+        and not datasets.closed_in_part(dataset, seen),
         "may_start": request.user.has_perm(START),
     }
     return render(request, "benchmarks/datasets/dataset.html", context)
@@ -128,20 +128,20 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
 @signed_in
 @require_safe
 def task(request: HttpRequest, task_id: int) -> HttpResponse:
-    found = fetch(request, Task.objects.select_related("dataset__made_by"), pk=task_id)
+    task = fetch(request, Task.objects.select_related("dataset__made_by"), pk=task_id)
     seen = visibility(request)
-    candidates = task_candidates(found)
-    labels = find_system(found.dataset.system).labels
+    candidates = task_candidates(task)
+    labels = find_system(task.dataset.system).labels
     context = {
-        **datasets.task_neighbours(found, seen),
-        "task": found,
-        "levels": datasets.task_levels(found),
+        **datasets.task_neighbours(task, seen),
+        "task": task,
+        "levels": datasets.task_levels(task),
         "candidates": candidates,
         "grew": candidates is not None and candidates.by_round,
-        "caution": made_caution(found.dataset),
+        "caution": made_caution(task.dataset),
         "hidden": labels.hidden,
         "disclosure": labels.disclosure,
-        "template": own_template(found.dataset.system, "_task.html"),
-        "played": seen.of(found.trajectories.all()).count(),
+        "template": own_template(task.dataset.system, "_task.html"),
+        "played": seen.of(task.trajectories.all()).count(),
     }
     return render(request, "benchmarks/datasets/task.html", context)

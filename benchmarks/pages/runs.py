@@ -67,15 +67,15 @@ def run_list(request: HttpRequest) -> HttpResponse:
         page = paging.page_by_number(runs.sorted_runs(rows, order), request.GET, size=ROWS)
     else:
         page = paging.page_by_id(rows, request.GET, size=ROWS)
-    found = runs.run_rows(page.rows)
+    listed = runs.run_rows(page.rows)
     context = {
         "form": form,
         "order": order,
         "sorted_by": runs.ORDERS[order][0] if order else "newest first",
-        "moving": any(row.is_moving for row in found),
-        "active": _named_experiment(form.active(), found),
+        "moving": any(row.is_moving for row in listed),
+        "active": _named_experiment(form.active(), listed),
         "page": page,
-        "rows": found,
+        "rows": listed,
         "detached": list(detached_runs(seen)),
         "matching": paging.count_up_to(rows, "run", "runs"),
         "may_start": request.user.has_perm(START),
@@ -104,9 +104,9 @@ def _answers(request: HttpRequest) -> bool:
     return request.user.has_perm(START) or request.user.has_perm(ANSWER)
 
 
-def _open_asks(request: HttpRequest, found: Run) -> int:
+def _open_asks(request: HttpRequest, run: Run) -> int:
     """Count the open asks of a run that this person may answer."""
-    return asks.open_ask_counts([found.pk]).get(found.pk, 0) if _answers(request) else 0
+    return asks.open_ask_counts([run.pk]).get(run.pk, 0) if _answers(request) else 0
 
 
 def _runs() -> Any:
@@ -118,85 +118,85 @@ def _runs() -> Any:
 @signed_in
 @require_safe
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
-    found = fetch(request, _runs(), pk=run_id)
+    run = fetch(request, _runs(), pk=run_id)
     part = "benchmarks/runs/_run_report.html"
     every_task = request.GET.get("tasks") == "all"
     if wants_fragment(request):  # the run has ended while its page was open
-        more = {"judgeable": is_judgeable(found), "may_start": request.user.has_perm(START)}
-        return render(request, part, {**_report(found, every_task=every_task), **more})
+        more = {"judgeable": is_judgeable(run), "may_start": request.user.has_perm(START)}
+        return render(request, part, {**_report(run, every_task=every_task), **more})
     context = {
-        **_progress(request, found),
-        **_report(found, every_task=every_task),
-        "caution": run_caution(found),
-        "roles": run_roles(found),
-        "settings": _settings(found),
-        "prompts": run_prompts(found),
-        "verification": latest_verification(found),
-        "others": _beside(request, found),
-        "judgings": run_judgings(found),
-        "certificates": run_certificates(found),
+        **_progress(request, run),
+        **_report(run, every_task=every_task),
+        "caution": run_caution(run),
+        "roles": run_roles(run),
+        "settings": _settings(run),
+        "prompts": run_prompts(run),
+        "verification": latest_verification(run),
+        "others": _beside(request, run),
+        "judgings": run_judgings(run),
+        "certificates": run_certificates(run),
     }
     return render(request, "benchmarks/runs/run.html", context)
 
 
-def _beside(request: HttpRequest, found: Run) -> int:
+def _beside(request: HttpRequest, run: Run) -> int:
     """Count the other runs of the same experiment."""
-    if found.experiment is None:
+    if run.experiment is None:
         return 0
-    return visibility(request).of(found.experiment.runs.all()).count() - 1
+    return visibility(request).of(run.experiment.runs.all()).count() - 1
 
 
-def _report(found: Run, *, every_task: bool) -> dict[str, Any]:
+def _report(run: Run, *, every_task: bool) -> dict[str, Any]:
     """Return the results of a run so far: metrics, endings, problems and first trajectories."""
     S = Trajectory.Status
-    metrics = runs.ended_metrics(found, every_task=every_task)
-    rows = trajectories.with_row_relations(trajectories.trajectory_list({"run": found.pk}))
+    metrics = runs.ended_metrics(run, every_task=every_task)
+    rows = trajectories.with_row_relations(trajectories.trajectory_list({"run": run.pk}))
     shown = rows.order_by("-pk")[: TRAJECTORIES + 1]
     listed = trajectories.trajectory_rows(shown)
-    figures = runs.run_figures(found.dataset.system, metrics) if metrics else []
-    figures = runs.beside_original(figures, runs.original_figures(found, every_task=every_task))
+    figures = runs.run_figures(run.dataset.system, metrics) if metrics else []
+    figures = runs.beside_original(figures, runs.original_figures(run, every_task=every_task))
     problems = trajectories.with_row_relations(
-        found.trajectories.filter(status__in=[S.FAILED, S.DECISION])
+        run.trajectories.filter(status__in=[S.FAILED, S.DECISION])
     )
     return {
-        "run": found,
+        "run": run,
         "metrics": metrics,
         "every_task": every_task,
         "figures": figures,
-        "undefined": runs.much_undefined(found.dataset.system, figures, metrics) if metrics else [],
-        "unread": _unread(found),
-        "endings": runs.ending_counts(found, metrics) if metrics else [],
-        "notes": own_template(found.dataset.system, "_run_notes.html"),
+        "undefined": runs.much_undefined(run.dataset.system, figures, metrics) if metrics else [],
+        "unread": _unread(run),
+        "endings": runs.ending_counts(run, metrics) if metrics else [],
+        "notes": own_template(run.dataset.system, "_run_notes.html"),
         "rows": listed[:TRAJECTORIES],
-        "columns": trajectories.list_columns([found.dataset.system]),
-        "query": f"run={found.pk}",
+        "columns": trajectories.list_columns([run.dataset.system]),
+        "query": f"run={run.pk}",
         "more": len(listed) > TRAJECTORIES,
-        "export": export_menu(reverse("benchmarks:run_export", args=[found.pk])),
+        "export": export_menu(reverse("benchmarks:run_export", args=[run.pk])),
         "problems": list(problems.order_by("pk")[:PROBLEMS]),
-        "use": run_use(found) if found.currency else None,
+        "use": run_use(run) if run.currency else None,
     }
 
 
-def _unread(found: Run) -> list[str]:
+def _unread(run: Run) -> list[str]:
     """Return a sentence for each judge of the run that cannot read what its agent writes."""
-    system = playing_system(found)
-    return misfit_words(unread_judges(system, roles_behind(found))) if system is not None else []
+    system = playing_system(run)
+    return misfit_words(unread_judges(system, roles_behind(run))) if system is not None else []
 
 
-def _settings(found: Run) -> list[tuple[str, str, Any, bool, str]]:
+def _settings(run: Run) -> list[tuple[str, str, Any, bool, str]]:
     """Return (name, title, value, is default, help) of every setting of a run."""
-    system = playing_system(found)
+    system = playing_system(run)
     known = {setting.name: setting for setting in system.settings} if system else {}
     return [
         (name, one.label, one.words(str(value)), one.default == value, one.help)
         if (one := known.get(name)) is not None
         else (name, name, value, False, "")
-        for name, value in found.settings.items()
+        for name, value in run.settings.items()
     ]
 
 
-def _progress(request: HttpRequest, found: Run) -> dict[str, Any]:
-    progress = runs.run_progress(found)
+def _progress(request: HttpRequest, run: Run) -> dict[str, Any]:
+    progress = runs.run_progress(run)
     counts = (
         progress.done,
         progress.failed,
@@ -205,19 +205,19 @@ def _progress(request: HttpRequest, found: Run) -> dict[str, Any]:
         progress.cancelled,
     )
     return {
-        "run": found,
-        "judged": judged_by(found),
-        "judgeable": is_judgeable(found),
-        "spent": runs.spent(found),
-        "asks": _open_asks(request, found) if progress.waiting else 0,
+        "run": run,
+        "judged": judged_by(run),
+        "judgeable": is_judgeable(run),
+        "spent": runs.spent(run),
+        "asks": _open_asks(request, run) if progress.waiting else 0,
         "progress": progress,
-        "tone": runs.TONES[found.status],
-        "moving": found.status in runs.MOVING,
-        "version": "-".join([found.status, *map(str, counts), f"{found.committed:.3g}"]),
+        "tone": runs.TONES[run.status],
+        "moving": run.status in runs.MOVING,
+        "version": "-".join([run.status, *map(str, counts), f"{run.committed:.3g}"]),
         "may_start": request.user.has_perm(START),
-        "can_pause": found.status in (*runs.MOVING, Run.Status.WAITING, Run.Status.ATTENTION),
-        "can_resume": found.status == Run.Status.PAUSED,
-        "can_cancel": found.status not in (Run.Status.DONE, Run.Status.CANCELLED),
+        "can_pause": run.status in (*runs.MOVING, Run.Status.WAITING, Run.Status.ATTENTION),
+        "can_resume": run.status == Run.Status.PAUSED,
+        "can_cancel": run.status not in (Run.Status.DONE, Run.Status.CANCELLED),
     }
 
 
@@ -225,8 +225,8 @@ def _progress(request: HttpRequest, found: Run) -> dict[str, Any]:
 @require_safe
 def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
     """Return the progress fragment, polled every second: 204 if unchanged, 286 at the end."""
-    found = fetch(request, _runs(), pk=run_id)
-    context = _progress(request, found)
+    run = fetch(request, _runs(), pk=run_id)
+    context = _progress(request, run)
     if context["moving"] and request.GET.get("v") == context["version"]:
         return HttpResponse(status=204)
     response = render(request, "benchmarks/runs/_run_progress.html", context)
@@ -240,27 +240,27 @@ def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_safe
 def run_export(request: HttpRequest, run_id: int) -> HttpResponseBase:
     """Send the trajectories of a run as a file."""
-    found = fetch(request, _runs(), pk=run_id)
+    run = fetch(request, _runs(), pk=run_id)
 
     def choose() -> list[RunPart]:
-        check_exportable(found)
-        return whole_runs([found], visibility(request))
+        check_exportable(run)
+        return whole_runs([run], visibility(request))
 
-    page = reverse("benchmarks:run", args=[found.pk])
-    return page_download(request, choose, f"run-{found.pk}", page)
+    page = reverse("benchmarks:run", args=[run.pk])
+    return page_download(request, choose, f"run-{run.pk}", page)
 
 
 def _change(
     request: HttpRequest, run_id: int, act: Callable[..., None], words: str
 ) -> HttpResponse:
-    found = fetch(request, _runs(), START, pk=run_id)
+    run = fetch(request, _runs(), START, pk=run_id)
     try:
-        act(run=found)
+        act(run=run)
     except CoreError as error:
         add_error_message(request, error)
     else:
         messages.success(request, words)
-    return go_back(request, reverse("benchmarks:run", args=[found.pk]))
+    return go_back(request, reverse("benchmarks:run", args=[run.pk]))
 
 
 @signed_in
@@ -289,7 +289,7 @@ def run_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_POST
 def run_cap(request: HttpRequest, run_id: int) -> HttpResponse:
     """Change the cost cap; an empty field removes it."""
-    found = fetch(request, _runs(), START, pk=run_id)
+    run = fetch(request, _runs(), START, pk=run_id)
     form = CapForm(request.POST)
     if not form.is_valid():
         for error in form.errors.get("cap", ()):
@@ -297,13 +297,13 @@ def run_cap(request: HttpRequest, run_id: int) -> HttpResponse:
     else:
         cap = form.cleaned_data["cap"]
         try:
-            change_cost_cap(run=found, cap=cap)
+            change_cost_cap(run=run, cap=cap)
         except CoreError as error:
             add_error_message(request, error)
         else:
-            words = "no cap any more" if cap is None else f"a cap of {cap:g} {found.currency}"
+            words = "no cap any more" if cap is None else f"a cap of {cap:g} {run.currency}"
             messages.success(request, f"The run has {words}.")
-    return HttpResponseRedirect(reverse("benchmarks:run", args=[found.pk]))
+    return HttpResponseRedirect(reverse("benchmarks:run", args=[run.pk]))
 
 
 @signed_in

@@ -103,7 +103,7 @@ def tasks_cautions(dataset: Dataset) -> list[Caution]:
         "simulated": any(row.get("label") == "simulated" for row in assignments),
         "local": any(map(is_local, assignments)),
     }
-    return [_CONSTRUCTED[label] for label, found in labels.items() if found]
+    return [_CONSTRUCTED[label] for label, applies in labels.items() if applies]
 
 
 def _in_one(cautions: Iterable[Caution]) -> Caution | None:

@@ -67,7 +67,7 @@ def unread_judges(system: System, roles: Roles, *, deciding: bool = False) -> li
     """
     if not any(assignment["kind"] in AUTHORS for assignment in roles.get("agent", ())):
         return []
-    found: dict[str, JudgeMisfit] = {}
+    misfits: dict[str, JudgeMisfit] = {}
     for role in system.roles:
         if not role.judges or deciding and not role.decides:
             continue
@@ -75,15 +75,15 @@ def unread_judges(system: System, roles: Roles, *, deciding: bool = False) -> li
             if policy.pool_only:
                 does = "guesses whether they are valid" if role.decides else "scores none of them"
                 why = f"{FREE_PLANS}: {policy.title} {does}."
-                found.setdefault(policy.name, JudgeMisfit(role, policy, why))
-    return list(found.values())
+                misfits.setdefault(policy.name, JudgeMisfit(role, policy, why))
+    return list(misfits.values())
 
 
 def undecided_judges(
     system: System, dataset: Dataset, levels: Collection[str], roles: Roles
 ) -> list[JudgeMisfit]:
     """Return the judges without words for some constraint of these levels, which decline."""
-    found = []
+    misfits = []
     for role in system.roles:
         for policy in {p.name: p for p in _policies(system, roles.get(role.name, ()))}.values():
             if policy.can_decide is None:
@@ -96,8 +96,8 @@ def undecided_judges(
                     f"{policy.title} has no words for {left:,} of {len(rows):,} conditions here: "
                     "trajectories with one of them end undecided."
                 )
-                found.append(JudgeMisfit(role, policy, why))
-    return found
+                misfits.append(JudgeMisfit(role, policy, why))
+    return misfits
 
 
 def judge_misfits(
@@ -113,14 +113,14 @@ def judge_misfits(
 def partial_judges(system: System, roles: Roles) -> list[JudgeMisfit]:
     """Return the judges that leave some dimensions unscored, whatever the plan."""
     titles = {dimension.key: dimension.title.lower() for dimension in system.dimensions}
-    found: dict[str, JudgeMisfit] = {}
+    misfits: dict[str, JudgeMisfit] = {}
     for role in system.roles:
         for policy in _policies(system, roles.get(role.name, ())):
             if policy.unscored:
                 names = ", ".join(titles.get(key, key) for key in policy.unscored)
                 why = f"{policy.title} gives no score for {names}."
-                found.setdefault(policy.name, JudgeMisfit(role, policy, why))
-    return list(found.values())
+                misfits.setdefault(policy.name, JudgeMisfit(role, policy, why))
+    return list(misfits.values())
 
 
 def fitting_names(
@@ -222,18 +222,18 @@ def _recorded_policies(system: str, dataset: int, checksum: str, tasks: int) -> 
         for name, policy in get_system(system).scripted.items()
         if policy.label == "recorded"
     }
-    found = {name for name, policy in left.items() if policy.has_recordings is None}
+    recorded = {name for name, policy in left.items() if policy.has_recordings is None}
     rows = Dataset.objects.get(pk=dataset).tasks.order_by("pk").iterator(chunk_size=50)
     for row in rows:
         task = core_task(row, None)
-        found |= {
+        recorded |= {
             name
             for name, policy in left.items()
-            if name not in found and policy.has_recordings and policy.has_recordings(task)
+            if name not in recorded and policy.has_recordings and policy.has_recordings(task)
         }
-        if len(found) == len(left):
+        if len(recorded) == len(left):
             break
-    return frozenset(found)
+    return frozenset(recorded)
 
 
 class JudgesUnfit(CoreError):
@@ -263,12 +263,12 @@ def unfit_judges(
     """Return the judges of new runs that cannot read what some agent writes, each once."""
     system = get_system(dataset.system)
     complete = read_settings(system.settings, settings or {})
-    found: dict[str, JudgeMisfit] = {}
+    misfits: dict[str, JudgeMisfit] = {}
     for agent in agents:
         assignments = assign_roles(system, dataset, agent, complete, roles or {})
         for misfit in judge_misfits(system, dataset, levels, assignments):
-            found.setdefault(misfit.policy.name, misfit)
-    return list(found.values())
+            misfits.setdefault(misfit.policy.name, misfit)
+    return list(misfits.values())
 
 
 def refuse_unfit_judges(*, remedy: str, **runs: Any) -> None:

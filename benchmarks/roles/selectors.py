@@ -107,8 +107,8 @@ def run_roles(run: Run, role_changes: Roles | None = None) -> list[RoleView]:
 
 def describe_role(run: Run, role: str) -> str:
     """Name the answerers of a role of a run (not the agent's) in one line."""
-    found = _assignment_views(system_of(run.dataset.system), None, run.roles.get(role, ()))
-    return ", ".join(f"{assignment.title} ({assignment.label})" for assignment in found)
+    views = _assignment_views(system_of(run.dataset.system), None, run.roles.get(role, ()))
+    return ", ".join(f"{assignment.title} ({assignment.label})" for assignment in views)
 
 
 def _assignment_views(
@@ -178,7 +178,7 @@ class SystemScripts:
 
 def scripted_roles() -> list[SystemScripts]:
     """Return the scripts that can judge, simulate and so on, for each system."""
-    found = []
+    scripts = []
     for key in SYSTEMS:
         system = get_system(key)
         roles = [
@@ -186,5 +186,5 @@ def scripted_roles() -> list[SystemScripts]:
             for role in system.roles[1:]
         ]
         if filled := [pair for pair in roles if pair[1]]:
-            found.append(SystemScripts(system.title, filled))
-    return found
+            scripts.append(SystemScripts(system.title, filled))
+    return scripts

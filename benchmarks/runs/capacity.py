@@ -91,15 +91,15 @@ def measure_capacity(held: Collection[int]) -> EndpointCapacity:
 
 
 def _endpoints() -> dict[str, EndpointLimits]:
-    found = {}
+    limits = {}
     for name, *shared, most, rate in Endpoint.objects.order_by().values_list(
         "name", "base_url", "model", "key_variable", "concurrency", "requests_per_minute"
     ):
         digest = connection_digest(*shared, most, rate)
         if rate is not None:
             most = max(1, min(most, rate // CALLS_A_MINUTE))
-        found[name] = EndpointLimits(digest, most)
-    return found
+        limits[name] = EndpointLimits(digest, most)
+    return limits
 
 
 def endpoints_of(roles: Roles, endpoints: dict[str, EndpointLimits]) -> set[EndpointLimits]:

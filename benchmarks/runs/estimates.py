@@ -81,12 +81,12 @@ def known_costs(
             unknown=Count("pk", filter=Q(cost=None) & ~Q(state=Exchange.State.FAILED)),
         )
     )
-    found: dict[tuple[str, str, str], list[tuple[float | None, int, int]]] = defaultdict(list)
+    costs: dict[tuple[str, str, str], list[tuple[float | None, int, int]]] = defaultdict(list)
     for row in rows:
         key = (row["trajectory__run__level"], row["role"], row["answerer__name"])
-        found[key].append((row["total"], row["n"], row["unknown"]))
+        costs[key].append((row["total"], row["n"], row["unknown"]))
     means = {}
-    for key, seats in found.items():
+    for key, seats in costs.items():
         n = sum(count for _, count, _ in seats)
         if n >= LEAST and all(total is not None and not unknown for total, _, unknown in seats):
             means[key] = (sum(total or 0.0 for total, _, _ in seats) / n, n)

@@ -135,20 +135,20 @@ class StartForm(RolesForm):
         return ids
 
     def clean(self) -> dict[str, Any]:
-        found: dict[str, Any] = super().clean() or {}
+        values: dict[str, Any] = super().clean() or {}
         try:
-            check_cap(found.get("cost_cap"), self.chosen_endpoints)
+            check_cap(values.get("cost_cap"), self.chosen_endpoints)
         except CoreError as error:
             text = str(error)
             self.add_error("cost_cap", f"{text[:1].upper()}{text[1:]}.")
-        return found
+        return values
 
     @property
     def chosen_endpoints(self) -> list[Endpoint]:
         """Return the endpoints that would be asked, each once."""
         names = {self.endpoint_of(self.cleaned_data.get(name, "")) for name in self.role_names}
-        found = [endpoint for name, endpoint in self.endpoints.items() if name in names]
-        return sorted(found, key=lambda endpoint: endpoint.title)
+        chosen = [endpoint for name, endpoint in self.endpoints.items() if name in names]
+        return sorted(chosen, key=lambda endpoint: endpoint.title)
 
     def paid_seats(self) -> list[tuple[str, str]]:
         """Return (role, endpoint) for each seat that is assigned to an endpoint."""
@@ -267,12 +267,12 @@ class NewRunForm(StartForm):
             self.chosen_roles,
             list(self.endpoints),
         )
-        found = {}
+        fitting = {}
         for name in self.role_names:
             role, _, seat = name.removeprefix("role_").rpartition("_")
             wanted = names.get(role) or [self.cleaned_data[name]]
-            found[name] = wanted[(int(seat) - 1) % len(wanted)]
-        return found
+            fitting[name] = wanted[(int(seat) - 1) % len(wanted)]
+        return fitting
 
     @property
     def proposed(self) -> list[tuple[str, list[str]]]:
@@ -283,11 +283,13 @@ class NewRunForm(StartForm):
             for _, pairs in self.fields[name].choices  # type: ignore[attr-defined]
             for value, title in pairs
         }
-        found: dict[str, list[str]] = {}
+        fields_by_title: dict[str, list[str]] = {}
         for name, value in self.fitting_roles().items():
             if value != self.cleaned_data[name]:
-                found.setdefault(titles.get(value, value), []).append(str(self.fields[name].label))
-        return list(found.items())
+                fields_by_title.setdefault(titles.get(value, value), []).append(
+                    str(self.fields[name].label)
+                )
+        return list(fields_by_title.items())
 
     @property
     def agent_groups(self) -> list[tuple[str, list[forms.boundfield.BoundWidget]]]:
@@ -301,9 +303,9 @@ class NewRunForm(StartForm):
     @property
     def chosen_endpoints(self) -> list[Endpoint]:
         """Return the endpoints that any of the runs would ask, each once."""
-        found = {a.endpoint.name: a.endpoint for a in self.chosen_agents if a.endpoint}
-        found |= {endpoint.name: endpoint for endpoint in super().chosen_endpoints}
-        return sorted(found.values(), key=lambda endpoint: endpoint.title)
+        by_name = {a.endpoint.name: a.endpoint for a in self.chosen_agents if a.endpoint}
+        by_name |= {endpoint.name: endpoint for endpoint in super().chosen_endpoints}
+        return sorted(by_name.values(), key=lambda endpoint: endpoint.title)
 
     def paid_parts(self) -> list[list[tuple[str, str]]]:
         """Return (role, endpoint) for each seat assigned to an endpoint, for every agent."""

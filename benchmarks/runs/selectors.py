@@ -52,14 +52,14 @@ def run_options(seen: Visibility = EVERYTHING) -> RunOptions:
         )
         .distinct()
     )  # fmt: skip
-    found = list(rows)
-    datasets = {row[0]: f"{row[1]} {row[2]}" for row in found}
-    agents = {row[3]: row[4] for row in found}
+    used = list(rows)
+    datasets = {row[0]: f"{row[1]} {row[2]}" for row in used}
+    agents = {row[3]: row[4] for row in used}
     return RunOptions(
         sorted(datasets.items(), key=lambda pair: (pair[1].lower(), pair[0])),
         sorted(agents.items(), key=lambda pair: (pair[1].lower(), pair[0])),
-        [(level, level) for level in sorted({row[5] for row in found if row[5]}, key=_rank)],
-        [(name, name) for name in sorted({row[6] for row in found})],
+        [(level, level) for level in sorted({row[5] for row in used if row[5]}, key=_rank)],
+        [(name, name) for name in sorted({row[6] for row in used})],
     )
 
 
@@ -113,8 +113,8 @@ def runs_progress(runs: list[Run]) -> dict[int, RunProgress]:
             latest=Max("finished_at"),
         )
     )
-    found = {row["run"]: row for row in rows}
-    return {run.pk: _progress(run, found.get(run.pk, {})) for run in runs}
+    row_by_run = {row["run"]: row for row in rows}
+    return {run.pk: _progress(run, row_by_run.get(run.pk, {})) for run in runs}
 
 
 def _progress(run: Run, row: Mapping[str, Any]) -> RunProgress:
@@ -148,8 +148,8 @@ def outcomes_by(run: Run, rows: Sequence[Trajectory]) -> list[Outcome]:
     if judging is None or judging.made_by_id is None or judging.made_by_id == run.pk:
         return [core_outcome(row) for row in rows]
     anew = Trajectory.objects.filter(run=judging.made_by_id, status=Trajectory.Status.DONE)
-    found = {row.judged_id: core_outcome(row) for row in anew}
-    return [found.get(row.pk) or _unjudged(row, judging.name) for row in rows]
+    rejudged = {row.judged_id: core_outcome(row) for row in anew}
+    return [rejudged.get(row.pk) or _unjudged(row, judging.name) for row in rows]
 
 
 def _unjudged(row: Trajectory, judging: str) -> Outcome:
@@ -331,9 +331,9 @@ class RunRow:
 def run_rows(runs: Sequence[Run]) -> list[RunRow]:
     """Return list rows for these runs; their progress and their results take a query each."""
     progress = runs_progress(list(runs))
-    found = with_results(Run.objects.filter(pk__in=[run.pk for run in runs])).order_by()
+    with_result = with_results(Run.objects.filter(pk__in=[run.pk for run in runs])).order_by()
     results: dict[int, float | None] = {
-        row["pk"]: row["result"] for row in found.values("pk", "result")
+        row["pk"]: row["result"] for row in with_result.values("pk", "result")
     }
     return [
         RunRow(
@@ -384,9 +384,9 @@ class MetricFigure:
 def run_figures(system: str, metrics: Mapping[str, Any]) -> list[MetricFigure]:
     """Return the metrics that a system describes, in its order."""
     return [
-        MetricFigure(name, measure, found["value"], found["n"], found["excluded"])
+        MetricFigure(name, measure, metric["value"], metric["n"], metric["excluded"])
         for name, measure in find_system(system).labels.measures.items()
-        if (found := metrics["metrics"].get(name)) is not None
+        if (metric := metrics["metrics"].get(name)) is not None
     ]
 
 
@@ -455,8 +455,8 @@ def run_size(dataset: Dataset, levels: Sequence[str], tasks: Sequence[str]) -> i
     if levels:
         rows = Profile.objects.filter(task__dataset=dataset, level__in=levels)
         return (rows.filter(task__external_id__in=tasks) if tasks else rows).count()
-    found = dataset.tasks.filter(external_id__in=tasks) if tasks else dataset.tasks.all()
-    return found.count()
+    chosen = dataset.tasks.filter(external_id__in=tasks) if tasks else dataset.tasks.all()
+    return chosen.count()
 
 
 def ended_metrics(run: Run, *, every_task: bool = False) -> dict[str, Any] | None:

@@ -235,21 +235,21 @@ def run_units(
     """Return (task, profile, external id) for each trajectory of a run at ``level``."""
     if level:
         rows = Profile.objects.filter(task__dataset=dataset, level=level).order_by("task_id")
-        found: list[tuple[int, int | None, str]] = list(
+        units: list[tuple[int, int | None, str]] = list(
             rows.values_list("task_id", "pk", "task__external_id")
         )
     else:
-        found = [
+        units = [
             (pk, None, external_id)
             for pk, external_id in dataset.tasks.order_by("pk").values_list("pk", "external_id")
         ]
     if not tasks:
-        return found
-    known = {external_id for _, _, external_id in found}
+        return units
+    known = {external_id for _, _, external_id in units}
     for name in tasks:
         if name not in known:
             raise UnknownName("task", name, sorted(known)[:20])
-    return [unit for unit in found if unit[2] in tasks]
+    return [unit for unit in units if unit[2] in tasks]
 
 
 def _wake_on_commit(run_ids: Sequence[int]) -> None:

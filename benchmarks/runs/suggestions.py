@@ -80,8 +80,8 @@ def make_suggestions(*, pk: int, executor: Executor) -> int:
     for ask in asks:
         assignment = suggesting.get((ask.role, places.get((ask.role, ask.seat), -1)))
         if assignment is not None:
-            found = _send(run, ask, assignment, system, task)
-            wanted += [found] if found is not None else []
+            suggestion = _send(run, ask, assignment, system, task)
+            wanted += [suggestion] if suggestion is not None else []
     for one, answer in _answers(wanted, executor):
         _settle(run, one, read_answer(one.call.ask, answer, system.parsers))
     return len(wanted)

@@ -55,5 +55,5 @@ def _unattended_runs() -> list[int]:
         Exists(free) & ~Exists(held) | Q(status=Run.Status.RUNNING) & ~Exists(left)
     )
     since = now - WAKE_AGAIN_AFTER
-    found = set(idle.filter(created_at__lt=since).values_list("pk", flat=True))
-    return sorted(found.union(run.pk for run in runs_with_room() if run.created_at < since))
+    unattended = set(idle.filter(created_at__lt=since).values_list("pk", flat=True))
+    return sorted(unattended.union(run.pk for run in runs_with_room() if run.created_at < since))

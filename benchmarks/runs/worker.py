@@ -152,10 +152,10 @@ def carry_reserved(*, pk: int, owner: str) -> bool:
 def _stands(pk: int) -> tuple[str, int, str, datetime | None]:
     """Return status of a trajectory, its run, that run's status, and when it was begun."""
     fields = "status", "run", "run__status", "run__started_at"
-    found: tuple[str, int, str, datetime | None] = Trajectory.objects.values_list(*fields).get(
+    state: tuple[str, int, str, datetime | None] = Trajectory.objects.values_list(*fields).get(
         pk=pk
     )
-    return found
+    return state
 
 
 def suggest_beside(*, pk: int) -> None:
@@ -372,8 +372,8 @@ def runs_with_room() -> list[Run]:
     A worker that joins later is woken for them; it finds the other runs by itself.
     """
     capacity = measure_capacity(())
-    found = (_run_with_fewest_workers(capacity, on_endpoints=each) for each in (True, False))
-    return [run for run in found if run is not None]
+    roomy = (_run_with_fewest_workers(capacity, on_endpoints=each) for each in (True, False))
+    return [run for run in roomy if run is not None]
 
 
 def _run_with_fewest_workers(capacity: EndpointCapacity, *, on_endpoints: bool) -> Run | None:

@@ -101,16 +101,22 @@ def row_places(run: Run, port: Port, settings: Json) -> list[RowPlace]:
     histories = histories_of(RowDecision.objects.filter(trajectory__run=run))
     done = run.trajectories.filter(status=Trajectory.Status.DONE).order_by("pk")
     return [
-        RowPlace(pk, found.index, found.kind, found.choice, _state(histories, pk, found))
+        RowPlace(
+            pk,
+            choice_row.index,
+            choice_row.kind,
+            choice_row.choice,
+            _state(histories, pk, choice_row),
+        )
         for pk, payload in done.values_list("pk", "payload").iterator()
-        for found in port.decide(payload, settings)
+        for choice_row in port.decide(payload, settings)
     ]
 
 
-def _state(histories: Mapping[Key, RowHistory], trajectory: int, found: Any) -> str:
-    if not found.choice:
+def _state(histories: Mapping[Key, RowHistory], trajectory: int, choice_row: Any) -> str:
+    if not choice_row.choice:
         return ""
-    history = histories.get((trajectory, found.index, found.choice))
+    history = histories.get((trajectory, choice_row.index, choice_row.choice))
     return history.current.verdict if history and history.current else OPEN
 
 
@@ -126,10 +132,10 @@ def count_places(places: Iterable[RowPlace]) -> RowCounts:
 
 def histories_of(rows: Iterable[RowDecision]) -> dict[Key, RowHistory]:
     """Return the history of each row that somebody decided about."""
-    found: dict[Key, list[RowDecision]] = defaultdict(list)
+    decisions: dict[Key, list[RowDecision]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.pk):
-        found[row.trajectory_id, row.index, row.choice].append(row)
-    return {key: RowHistory(each, _in_force(each)) for key, each in found.items()}
+        decisions[row.trajectory_id, row.index, row.choice].append(row)
+    return {key: RowHistory(each, _in_force(each)) for key, each in decisions.items()}
 
 
 def _in_force(decisions: Sequence[RowDecision]) -> RowDecision | None:

@@ -47,8 +47,10 @@ def decide_row(
         raise RowRefused(f"expected one of {', '.join(Verdict.values)}")
     with named_lock(f"rows of {trajectory.pk}"):
         turn = trajectory.turns.filter(index=index).first()
-        found = {each.index: each for each in port.decide(trajectory.payload, settings)}.get(index)
-        if turn is None or found is None or not found.choice:
+        choice_row = {each.index: each for each in port.decide(trajectory.payload, settings)}.get(
+            index
+        )
+        if turn is None or choice_row is None or not choice_row.choice:
             raise RowRefused("this step proposes no row under these thresholds")
         proposed = port.propose(turn.payload, settings).chosen
         assert proposed is not None  # as its decision has a choice
@@ -58,8 +60,10 @@ def decide_row(
                 verdict, text = Verdict.ACCEPTED, ""
         else:
             text = ""
-        stored = RowDecision.objects.filter(trajectory=trajectory, index=index, choice=found.choice)
-        key = (trajectory.pk, index, found.choice)
+        stored = RowDecision.objects.filter(
+            trajectory=trajectory, index=index, choice=choice_row.choice
+        )
+        key = (trajectory.pk, index, choice_row.choice)
         history = histories_of(stored).get(key, RowHistory())
         if history.last != seen:
             raise RowChanged("somebody decided about this row meanwhile; this is how it stands now")
@@ -68,7 +72,7 @@ def decide_row(
         return RowDecision.objects.create(
             trajectory=trajectory,
             index=index,
-            choice=found.choice,
+            choice=choice_row.choice,
             verdict=verdict,
             proposed=proposed.text,
             text=text,

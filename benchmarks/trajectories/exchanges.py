@@ -86,13 +86,13 @@ def exchange_rows(trajectory: Trajectory, steps: TurnSteps | None = None) -> Que
     return rows.filter(step__lt=steps.end) if steps.end is not None else rows
 
 
-def exchange_views(trajectory: Trajectory, found: Sequence[Exchange]) -> list[ExchangeView]:
+def exchange_views(trajectory: Trajectory, exchanges: Sequence[Exchange]) -> list[ExchangeView]:
     """Return these rows with their full messages, in one query."""
     system = system_of(trajectory.run.dataset.system)
     titles = {role.name: role.title for role in system.roles} if system else {}
-    digests = sorted({digest for row in found for digest in row.messages})
+    digests = sorted({digest for row in exchanges for digest in row.messages})
     messages = dict(zip(digests, core_messages(digests), strict=True))
-    asked = {row.answerer.name for row in found if row.answerer.kind == "endpoint"}
+    asked = {row.answerer.name for row in exchanges if row.answerer.kind == "endpoint"}
     rows = Endpoint.objects.filter(name__in=asked) if asked else ()
     models = {row.name: agent_title(row) for row in rows}
     return [
@@ -105,7 +105,7 @@ def exchange_views(trajectory: Trajectory, found: Sequence[Exchange]) -> list[Ex
             _shown(row),
             [_tool(tool) for tool in row.tools],
         )
-        for row in found
+        for row in exchanges
     ]
 
 

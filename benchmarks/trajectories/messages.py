@@ -141,12 +141,12 @@ def call_failed(row: Mapping[str, Any]) -> bool:
 
 def message_features(turns: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     """Return what the turns of a trajectory contain, by the names of question requirements."""
-    found: set[str] = set()
+    features: set[str] = set()
     for place, payload in enumerate(turns):
-        found.update(_things(payload))
+        features.update(_things(payload))
         if place:
-            found.add("several_turns")
-    return frozenset(found)
+            features.add("several_turns")
+    return frozenset(features)
 
 
 def _things(payload: Mapping[str, Any]) -> Iterator[str]:

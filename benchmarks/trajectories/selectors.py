@@ -104,8 +104,8 @@ def _ends(wanted: Sequence[str]) -> Q:
         return ~Q(status=S.PENDING) & ~Q(status=S.CANCELLED, turn_count=0)
     states = [code for code in wanted if code in STATES]
     codes = [code for code in wanted if code not in STATES]
-    found = Q(status__in=states)
-    return found | Q(status=S.DONE, termination__in=codes) if codes else found
+    ended = Q(status__in=states)
+    return ended | Q(status=S.DONE, termination__in=codes) if codes else ended
 
 
 def _metric(name: str, wanted: str) -> Q:
@@ -177,17 +177,17 @@ def list_columns(systems: Iterable[str]) -> TrajectoryColumns:
     Metrics belong to one system, so they are shown only for a single system. If systems give a
     verdict different titles, these stand beside each other.
     """
-    found = list(dict.fromkeys(systems))
+    keys = list(dict.fromkeys(systems))
     titles: dict[str, dict[str, None]] = {}
-    for system in found:
+    for system in keys:
         for name, title in find_system(system).labels.verdicts.items():
             titles.setdefault(name, {})[title] = None
     verdicts = {name: " / ".join(words) for name, words in titles.items()}
-    headlines = {find_system(system).labels.list_order for system in found}
+    headlines = {find_system(system).labels.list_order for system in keys}
     return TrajectoryColumns(
         dict(sorted(verdicts.items(), reverse=True)),  # valid, then accurate
-        find_system(found[0]).labels.column_measures if len(found) == 1 else {},
-        not found or any(is_scored(system) for system in found),
+        find_system(keys[0]).labels.column_measures if len(keys) == 1 else {},
+        not keys or any(is_scored(system) for system in keys),
         headlines.pop() if len(headlines) == 1 else "",
     )
 
@@ -207,11 +207,11 @@ def with_row_relations(rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
 
 def trajectory_rows(trajectories: Iterable[Trajectory]) -> list[TrajectoryLine]:
     """Return list rows for these trajectories; all scores take one query."""
-    found = list(trajectories)
-    columns = list_columns(row.run.dataset.system for row in found)
-    scores = final_scores([row.pk for row in found]) | _rejudged_scores(found)
+    listed = list(trajectories)
+    columns = list_columns(row.run.dataset.system for row in listed)
+    scores = final_scores([row.pk for row in listed]) | _rejudged_scores(listed)
     nothing = FinalScores(None, 0)
-    figures = counted_metrics(found)
+    figures = counted_metrics(listed)
     return [
         TrajectoryLine(
             row,
@@ -228,7 +228,7 @@ def trajectory_rows(trajectories: Iterable[Trajectory]) -> list[TrajectoryLine]:
             ),
             scores.get(row.pk, nothing),
         )
-        for row in found
+        for row in listed
     ]
 
 
@@ -281,21 +281,21 @@ def counted_metrics(rows: Sequence[Trajectory]) -> dict[int, CountedMetrics]:
     A trajectory stores the metrics of the live judging; those of a re-judging are stored with the
     re-judging run.
     """
-    found = {row.pk: CountedMetrics(row.metrics, row.undefined) for row in rows}
+    counted = {row.pk: CountedMetrics(row.metrics, row.undefined) for row in rows}
     counting = {row.pk: row.run.primary_judging for row in rows if row.judged_id is None}
     later = {pk: one for pk, one in counting.items() if one is not None and one.made_by_id}
     if not later:
-        return found
+        return counted
     anew = Trajectory.objects.filter(
         run__in={one.made_by_id for one in later.values()}, judged__in=list(later), status=S.DONE
     )
     for pk, one in later.items():
         why = f"the judging “{one.name}” did not include it"
-        found[pk] = CountedMetrics({}, dict.fromkeys(found[pk].metrics, why))
+        counted[pk] = CountedMetrics({}, dict.fromkeys(counted[pk].metrics, why))
     for row in anew.only("judged", "metrics", "undefined"):
         if row.judged_id is not None:
-            found[row.judged_id] = CountedMetrics(row.metrics, row.undefined)
-    return found
+            counted[row.judged_id] = CountedMetrics(row.metrics, row.undefined)
+    return counted
 
 
 def verdict(
@@ -327,26 +327,28 @@ def with_page_relations() -> QuerySet[Trajectory]:
     )
 
 
-def why_ended(found: Trajectory) -> str:
+def why_ended(trajectory: Trajectory) -> str:
     """Explain why a trajectory ended, or what it waits for."""
-    if found.status == Trajectory.Status.DONE:
-        known = counted_metrics([found])[found.pk]
-        outcome = replace(core_outcome(found), metrics=known.metrics, undefined=known.undefined)
-        return find_system(found.run.dataset.system).labels.explain_outcome(
-            outcome, found.run.settings
+    if trajectory.status == Trajectory.Status.DONE:
+        known = counted_metrics([trajectory])[trajectory.pk]
+        outcome = replace(
+            core_outcome(trajectory), metrics=known.metrics, undefined=known.undefined
         )
-    return found.problem or STATES[found.status].sentence
+        return find_system(trajectory.run.dataset.system).labels.explain_outcome(
+            outcome, trajectory.run.settings
+        )
+    return trajectory.problem or STATES[trajectory.status].sentence
 
 
-def answer_of(found: Trajectory, last: TurnView | None) -> HeaderAnswer:
+def answer_of(trajectory: Trajectory, last: TurnView | None) -> HeaderAnswer:
     """Return what a finished trajectory answered, and what was expected or violated."""
-    labels = find_system(found.run.dataset.system).labels
-    if found.status != S.DONE or last is None or labels.answer is None:
+    labels = find_system(trajectory.run.dataset.system).labels
+    if trajectory.status != S.DONE or last is None or labels.answer is None:
         return HeaderAnswer()
-    known = counted_metrics([found])[found.pk]
-    outcome = replace(core_outcome(found), metrics=known.metrics, undefined=known.undefined)
-    task = core_task(found.task, found.profile)
-    return labels.answer(task, last.core, outcome, found.run.settings)
+    known = counted_metrics([trajectory])[trajectory.pk]
+    outcome = replace(core_outcome(trajectory), metrics=known.metrics, undefined=known.undefined)
+    task = core_task(trajectory.task, trajectory.profile)
+    return labels.answer(task, last.core, outcome, trajectory.run.settings)
 
 
 @dataclass(frozen=True)

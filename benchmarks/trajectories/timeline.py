@@ -165,8 +165,8 @@ class TurnBin:
     @cached_property
     def marks(self) -> Mapping[str, int]:
         """Count the violations of each kind."""
-        found = Counter(finding.mark for line in self.lines for finding in line.findings)
-        return {kind: found[kind] for kind in KINDS}
+        counts = Counter(finding.mark for line in self.lines for finding in line.findings)
+        return {kind: counts[kind] for kind in KINDS}
 
     @property
     def words(self) -> str:

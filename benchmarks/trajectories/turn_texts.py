@@ -68,7 +68,7 @@ def find_text(trajectory: Trajectory, wanted: str) -> list[TextMatch]:
     if not wanted:
         return []
     rows = Turn.objects.filter(trajectory=trajectory).order_by("index")
-    found: list[TextMatch] = []
+    matches: list[TextMatch] = []
     for turn in rows.only("index", "text", "feedback", "payload", "trajectory").iterator():
         for place, text in turn_texts(turn):
             words = " ".join(text.split())
@@ -83,7 +83,7 @@ def find_text(trajectory: Trajectory, wanted: str) -> list[TextMatch]:
                 words[max(0, at - CONTEXT_CHARACTERS) : at],
                 words[end : end + CONTEXT_CHARACTERS],
             )
-            found.append(
+            matches.append(
                 TextMatch(
                     turn.index,
                     place,
@@ -92,6 +92,6 @@ def find_text(trajectory: Trajectory, wanted: str) -> list[TextMatch]:
                     f"{after}…" if end + CONTEXT_CHARACTERS < len(words) else after,
                 )  # fmt: skip
             )
-            if len(found) == MAX_MATCHES:
-                return found
-    return found
+            if len(matches) == MAX_MATCHES:
+                return matches
+    return matches

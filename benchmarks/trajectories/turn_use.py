@@ -39,20 +39,20 @@ def turn_use(
     if trajectory.run.kind == Run.Kind.IMPORTED:
         return {turn.index: TurnUse(_stated(turn), None) for turn in turns}
     shown = {turn.index for turn in turns}
-    found = [part for part in (steps or turn_steps(trajectory)) if part.turn in shown]
-    if not found:
+    parts = [part for part in (steps or turn_steps(trajectory)) if part.turn in shown]
+    if not parts:
         return {}
-    rows = Exchange.objects.filter(_within(found), trajectory=trajectory).order_by()
+    rows = Exchange.objects.filter(_within(parts), trajectory=trajectory).order_by()
     agent = agent_role(trajectory)
     made: dict[int, dict[bool, list[SideUse]]] = {
-        part.turn: {True: [], False: []} for part in found
+        part.turn: {True: [], False: []} for part in parts
     }
     for row in rows.values("step", "role").annotate(
         n=Count("pk"),
         took=Sum("latency"), read=Sum("tokens_in"), written=Sum("tokens_out"),
         took_n=Count("latency"), read_n=Count("tokens_in"), written_n=Count("tokens_out"),
     ):  # fmt: skip
-        turn = next(p.turn for p in reversed(found) if p.first <= row["step"])
+        turn = next(p.turn for p in reversed(parts) if p.first <= row["step"])
         made[turn][row["role"] == agent].append(
             SideUse(
                 row["n"],

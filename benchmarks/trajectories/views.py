@@ -17,16 +17,16 @@ from benchmarks.trajectories.selectors import with_page_relations
 @signed_in
 @require_safe
 def trajectory_exchanges(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    found = fetch(request, with_page_relations(), pk=trajectory_id)
-    parts = turn_steps(found)
+    trajectory = fetch(request, with_page_relations(), pk=trajectory_id)
+    parts = turn_steps(trajectory)
     wanted = paging.as_id(request.GET.get("turn", "")) or 1
     shown = next((part for part in parts if part.turn == wanted), None)
     context = {
-        "trajectory": found,
-        "run": found.run,
+        "trajectory": trajectory,
+        "run": trajectory.run,
         "parts": parts,
         "shown": shown,
-        "exchanges": exchanges_of(found, shown) if shown or not parts else [],
+        "exchanges": exchanges_of(trajectory, shown) if shown or not parts else [],
     }
     return respond(
         request,
@@ -39,24 +39,24 @@ def trajectory_exchanges(request: HttpRequest, trajectory_id: int) -> HttpRespon
 @signed_in
 @require_POST
 def trajectory_retry(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    found = fetch(request, with_page_relations(), START, pk=trajectory_id)
+    trajectory = fetch(request, with_page_relations(), START, pk=trajectory_id)
     try:
-        retry_trajectory(trajectory=found)
+        retry_trajectory(trajectory=trajectory)
     except CoreError as error:
         add_error_message(request, error)
     else:
         messages.success(request, "The trajectory resumes from its log.")
-    return go_back(request, reverse("analysis:trajectory", args=[found.pk]))
+    return go_back(request, reverse("analysis:trajectory", args=[trajectory.pk]))
 
 
 @signed_in
 @require_POST
 def trajectory_restart(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    found = fetch(request, with_page_relations(), START, pk=trajectory_id)
+    trajectory = fetch(request, with_page_relations(), START, pk=trajectory_id)
     try:
-        fresh = restart_trajectory(trajectory=found)
+        fresh = restart_trajectory(trajectory=trajectory)
     except CoreError as error:
         add_error_message(request, error)
-        return go_back(request, reverse("analysis:trajectory", args=[found.pk]))
+        return go_back(request, reverse("analysis:trajectory", args=[trajectory.pk]))
     messages.success(request, "A new attempt was started; the old one is kept.")
     return HttpResponseRedirect(reverse("analysis:trajectory", args=[fresh.pk]))

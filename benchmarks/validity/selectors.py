@@ -53,11 +53,11 @@ class BlindPolicy:
 
     def means(self, units: Sequence[int]) -> dict[str, tuple[float | None, int]]:
         """Return mean and number of defined values by measure, on these units."""
-        found = {}
+        means = {}
         for measure, values in self.values.items():
             known = [values[unit] for unit in units if values[unit] is not None]
-            found[measure] = (mean(known), len(known))
-        return found
+            means[measure] = (mean(known), len(known))
+        return means
 
 
 class BlindRow(NamedTuple):
@@ -147,8 +147,8 @@ class CertifiedValidity:
         names = {one["task"] for one in self._unsolved}
         rows = Task.objects.filter(dataset=self.row.dataset_id, external_id__in=names)
         ids = dict(rows.order_by().values_list("external_id", "pk"))
-        found = [UnsolvedTask(ids.get(one["task"]), **one) for one in self._unsolved]
-        return sorted(found, key=lambda one: one.usable)
+        tasks = [UnsolvedTask(ids.get(one["task"]), **one) for one in self._unsolved]
+        return sorted(tasks, key=lambda one: one.usable)
 
     def unusable_tasks(self, level: str) -> frozenset[int]:
         """Return the ids of the tasks that are left out by default at a level."""
@@ -224,8 +224,8 @@ class CertifiedValidity:
     @property
     def bracket(self) -> Mapping[str, Any] | None:
         """The contenders' means under two opposite assumptions; None where none decides."""
-        found: Mapping[str, Any] | None = self.content["bracket"]
-        return found
+        bracket: Mapping[str, Any] | None = self.content["bracket"]
+        return bracket
 
     @property
     def bracket_rows(self) -> list[tuple[str, list[float | None]]]:

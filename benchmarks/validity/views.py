@@ -22,23 +22,23 @@ def dataset_validity(request: HttpRequest, dataset_id: int) -> HttpResponse:
     The panel polls this every second while that is under way.
     """
     right = START if request.method == "POST" else VIEW
-    found = fetch(request, Dataset.objects.all(), right, pk=dataset_id)
+    dataset = fetch(request, Dataset.objects.all(), right, pk=dataset_id)
     if request.method == "POST":
         assert isinstance(request.user, User)
         try:
-            start_certificate(dataset=found, asked_by=request.user)
+            start_certificate(dataset=dataset, asked_by=request.user)
         except CoreError as error:
             add_error_message(request, error)
         else:
             messages.success(request, "The dataset is being certified. The result appears here.")
-        return HttpResponseRedirect(reverse("benchmarks:dataset_validity", args=[found.pk]))
-    view = certificate_view(found)
+        return HttpResponseRedirect(reverse("benchmarks:dataset_validity", args=[dataset.pk]))
+    view = certificate_view(dataset)
     if view is None:
         raise Http404
     if wants_fragment(request) and view.moving and request.GET.get("v") == view.mark:
         return HttpResponse(status=204)
     context = {
-        "dataset": found,
+        "dataset": dataset,
         "validity": view,
         "may_start": request.user.has_perm(START),
         "closed_tasks": visibility(request).tasks,

@@ -275,11 +275,11 @@ def _check_copies(where: str, stored: StoredTrajectory, index: int, final: bool)
     run = about.run
     wanted = [about.pk, run.pk, run.agent_id, run.level, run.condition, index, final]
     for row in stored.scores[index]:
-        found = [
+        copies = [
             row.trajectory_id, row.run_id, row.agent_id, row.level, row.condition, row.turn_index,
             row.is_final,
         ]  # fmt: skip
-        _same(f"{where}, what scores are grouped by", found, wanted)
+        _same(f"{where}, what scores are grouped by", copies, wanted)
 
 
 def compare_outcome(stored: StoredTrajectory, played: Playback) -> None:

@@ -94,11 +94,11 @@ def _attempts(run: Run) -> Iterator[StoredDifference]:
     rows = run.trajectories.values_list("task__external_id", "profile__level", "attempt")
     for name, level, attempt in rows:
         attempts[f"{name} {level or ''}".strip()].append(attempt)
-    for name, found in sorted(attempts.items()):
+    for name, numbers in sorted(attempts.items()):
         # A re-judging keeps the attempt that it looks at.
-        if run.kind != Run.Kind.JUDGING and sorted(found) != list(range(1, len(found) + 1)):
-            there = ", ".join(map(str, sorted(found)))
-            yield StoredDifference(f"attempts at {name}", there, f"1 to {max(found)}")
+        if run.kind != Run.Kind.JUDGING and sorted(numbers) != list(range(1, len(numbers) + 1)):
+            there = ", ".join(map(str, sorted(numbers)))
+            yield StoredDifference(f"attempts at {name}", there, f"1 to {max(numbers)}")
 
 
 def _marks(run: Run) -> Iterator[StoredDifference]:

@@ -46,8 +46,8 @@ class Verification:
 
     @property
     def result(self) -> dict[str, Any] | None:
-        found: dict[str, Any] | None = self.job.payload.get("result")
-        return found if self.job.status == Job.Status.DONE else None
+        result: dict[str, Any] | None = self.job.payload.get("result")
+        return result if self.job.status == Job.Status.DONE else None
 
     @property
     def outdated(self) -> bool:
@@ -80,14 +80,14 @@ class Verification:
     @property
     def counts(self) -> list[tuple[str, int, Tone, str]]:
         """Return (result, number of trajectories, colour, meaning); the numbers add up to all."""
-        found = (self.result or {}).get("counts", {})
-        return [(name, found.get(name, 0), *WORDS[name]) for name in WORDS]
+        counts = (self.result or {}).get("counts", {})
+        return [(name, counts.get(name, 0), *WORDS[name]) for name in WORDS]
 
     @property
     def speed(self) -> float | None:
         """Return the exchanges checked per second."""
-        found = self.result or {}
-        return found["exchanges"] / found["seconds"] if found.get("seconds") else None
+        result = self.result or {}
+        return result["exchanges"] / result["seconds"] if result.get("seconds") else None
 
 
 def under_way(run: Run) -> bool:

@@ -107,50 +107,52 @@ def verify_run(
     trajectories done.
     """
     began = time.perf_counter()
-    found = RunReport(run.pk)
+    run_report = RunReport(run.pk)
     rows = run.trajectories.all()
     if since is not None:
         rows = rows.filter(finished_at__gte=since)
-    found.trajectories = rows.count()
-    found.of_run = whole_run(run)
-    found.unverifiable = [line for line in (unstored_design(run),) if line]
+    run_report.trajectories = rows.count()
+    run_report.of_run = whole_run(run)
+    run_report.unverifiable = [line for line in (unstored_design(run),) if line]
     if run.kind == Run.Kind.IMPORTED:
-        found.counts[IMPORTED] = found.trajectories
-        found.unverifiable.append("an imported run has no log to recompute it from")
-        return found
+        run_report.counts[IMPORTED] = run_report.trajectories
+        run_report.unverifiable.append("an imported run has no log to recompute it from")
+        return run_report
     ended = list(
         rows.filter(status=Trajectory.Status.DONE).order_by("pk").values_list("pk", flat=True)
     )
-    if len(ended) < found.trajectories:
-        found.counts[UNENDED] = found.trajectories - len(ended)
+    if len(ended) < run_report.trajectories:
+        run_report.counts[UNENDED] = run_report.trajectories - len(ended)
     try:
         system = system_of_run(run)
-        found.missing = missing_version(run, system)
+        run_report.missing = missing_version(run, system)
     except UnknownName as error:
-        found.missing = str(error)
-    if found.missing:
-        found.counts[MISSING] = len(ended)
-        return found
+        run_report.missing = str(error)
+    if run_report.missing:
+        run_report.counts[MISSING] = len(ended)
+        return run_report
     pairs: list[tuple[Outcome, Outcome | None]] = []
     known = known or KnownRows()
     for start in range(0, len(ended), CHUNK):
-        pairs += _verify_some(found, read_stored(run, ended[start : start + CHUNK]), system, known)
+        pairs += _verify_some(
+            run_report, read_stored(run, ended[start : start + CHUNK]), system, known
+        )
         report(min(start + CHUNK, len(ended)))
-    found.figures = _figures(system, pairs)
-    found.seconds = time.perf_counter() - began
-    return found
+    run_report.figures = _figures(system, pairs)
+    run_report.seconds = time.perf_counter() - began
+    return run_report
 
 
 def _verify_some(
-    found: RunReport, some: Sequence[StoredTrajectory], system: System, known: KnownRows
+    report: RunReport, some: Sequence[StoredTrajectory], system: System, known: KnownRows
 ) -> list[tuple[Outcome, Outcome | None]]:
     """Verify trajectories into a report; return their stored and derived outcomes."""
     wrong = known.wrong(some)
     pairs = []
     for stored in some:
-        found.exchanges += len(stored.exchanges)
-        found.turns += len(stored.turns)
-        found.scores += sum(map(len, stored.scores.values()))
+        report.exchanges += len(stored.exchanges)
+        report.turns += len(stored.turns)
+        report.scores += sum(map(len, stored.scores.values()))
         outcome = None
         try:
             played = derive(stored, system, wrong)
@@ -158,11 +160,11 @@ def _verify_some(
             compare_turns(stored, played)
             compare_outcome(stored, played)
         except Differs as error:
-            found.counts[DIFFERS] += 1
-            if len(found.findings) < MOST_SHOWN:
-                found.findings.append(VerificationFinding(stored.trajectory.pk, error.difference))
+            report.counts[DIFFERS] += 1
+            if len(report.findings) < MOST_SHOWN:
+                report.findings.append(VerificationFinding(stored.trajectory.pk, error.difference))
         else:
-            found.counts[SAME] += 1
+            report.counts[SAME] += 1
         pairs.append((core_outcome(stored.trajectory), outcome))
     return pairs
 
@@ -188,10 +190,10 @@ def _metrics(system: System, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
 
 def whole_run(run: Run) -> list[StoredDifference]:
     """Return what differs in the run itself, apart from its trajectories' contents."""
-    found = [_created(run), *design_differences(run)]
+    differences = [_created(run), *design_differences(run)]
     if run.kind != Run.Kind.IMPORTED:
-        found += [_agent(run), *_labels(run)]
-    return [one for one in found if one is not None]
+        differences += [_agent(run), *_labels(run)]
+    return [one for one in differences if one is not None]
 
 
 def _created(run: Run) -> StoredDifference | None:
@@ -231,7 +233,7 @@ def _labels(run: Run) -> list[StoredDifference]:
     except UnknownName:
         return []
     endpoints = {row.name: endpoint_label(row) for row in Endpoint.objects.all()}
-    found = []
+    differences = []
     for assignment in all_assignments(run.roles):
         name = assignment.get("policy") or assignment.get("endpoint") or "person"
         policy = system.scripted.get(str(assignment.get("policy")))
@@ -242,8 +244,8 @@ def _labels(run: Run) -> list[StoredDifference]:
         }.get(str(assignment.get("kind")))
         if label is not None and assignment.get("label") != label:
             where = f"roles of the run, label of {name}"
-            found.append(StoredDifference(where, str(assignment.get("label")), label))
-    return found
+            differences.append(StoredDifference(where, str(assignment.get("label")), label))
+    return differences
 
 
 class VerificationRefused(CoreError):
@@ -272,9 +274,9 @@ def start_verification(*, run: Run, asked_by: User | None = None) -> Job:
 def perform_verification(job: Job, progress: Progress) -> None:
     """Verify the run and store the report; a restarted job finds the same."""
     run = Run.objects.select_related("dataset", "agent", "experiment").get(pk=job.payload["run"])
-    found = verify_run(run=run, report=lambda done: progress.report(done=done))
-    if not found.differs:
-        found.seal = seal_run(run).as_json()
-    progress.report(done=found.trajectories, failed=found.differing, total=found.trajectories)
-    result = {"result": found.as_json(), "data_version": run.data_version}
+    report = verify_run(run=run, report=lambda done: progress.report(done=done))
+    if not report.differs:
+        report.seal = seal_run(run).as_json()
+    progress.report(done=report.trajectories, failed=report.differing, total=report.trajectories)
+    result = {"result": report.as_json(), "data_version": run.data_version}
     Job.objects.filter(pk=job.pk).update(payload={**job.payload, **result})

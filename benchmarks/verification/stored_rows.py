@@ -44,25 +44,27 @@ def read_stored(run: Run, ids: Sequence[int]) -> list[StoredTrajectory]:
     """Return these trajectories of a run with all their rows."""
     rows = Trajectory.objects.filter(pk__in=ids).order_by("pk")
     rows = rows.select_related("task", "profile", "judged__run")
-    found = {row.pk: StoredTrajectory(row) for row in rows.prefetch_related("profile__constraints")}
-    for stored in found.values():
+    stored_by_id = {
+        row.pk: StoredTrajectory(row) for row in rows.prefetch_related("profile__constraints")
+    }
+    for stored in stored_by_id.values():
         stored.trajectory.run = run
         stored.trajectory.task.dataset = run.dataset
-    mine = {"trajectory__in": list(found)}
+    mine = {"trajectory__in": list(stored_by_id)}
     exchanges = Exchange.objects.filter(**mine).select_related("answerer")
     for exchange in exchanges.order_by("step", "slot", "attempt"):
-        found[exchange.trajectory_id].exchanges.append(exchange)
+        stored_by_id[exchange.trajectory_id].exchanges.append(exchange)
     for turn in Turn.objects.filter(**mine).order_by("index"):
-        found[turn.trajectory_id].turns.append(turn)
-    violations = Violation.objects.filter(turn__trajectory__in=list(found))
+        stored_by_id[turn.trajectory_id].turns.append(turn)
+    violations = Violation.objects.filter(turn__trajectory__in=list(stored_by_id))
     for violation in violations.select_related("turn").order_by("pk"):
-        found[violation.turn.trajectory_id].violations[violation.turn_id].append(violation)
-    for score in _scores(run, list(found)).order_by("pk"):
-        about = found.get(score.trajectory_id) or found[score.by]
+        stored_by_id[violation.turn.trajectory_id].violations[violation.turn_id].append(violation)
+    for score in _scores(run, list(stored_by_id)).order_by("pk"):
+        about = stored_by_id.get(score.trajectory_id) or stored_by_id[score.by]
         about.scores[score.turn_index].append(score)
     for suggestion in Suggestion.objects.filter(**mine).order_by("step", "slot"):
-        found[suggestion.trajectory_id].suggestions.append(suggestion)
-    return list(found.values())
+        stored_by_id[suggestion.trajectory_id].suggestions.append(suggestion)
+    return list(stored_by_id.values())
 
 
 def _scores(run: Run, ids: Sequence[int]) -> QuerySet[Any]:
@@ -99,10 +101,10 @@ class KnownRows:
             name: core_message(messages[name]).digest if name in messages else ""
             for name in digests
         }
-        wrong = {name: found for name, found in now.items() if found != name}
+        wrong = {name: current for name, current in now.items() if current != name}
         for answerer in AnswererVersion.objects.filter(pk__in=who):
-            found = core_identity(answerer).digest
-            if found != answerer.digest:
-                wrong[answerer.pk] = found
+            current = core_identity(answerer).digest
+            if current != answerer.digest:
+                wrong[answerer.pk] = current
         self._right |= (digests | who) - set(wrong)
         return wrong

@@ -26,25 +26,25 @@ def run_verification(request: HttpRequest, run_id: int) -> HttpResponse:
     The page polls this every second while one is under way.
     """
     rows = Run.objects.select_related("dataset", "agent")
-    found = fetch(request, rows, START if request.method == "POST" else VIEW, pk=run_id)
+    run = fetch(request, rows, START if request.method == "POST" else VIEW, pk=run_id)
     if request.method == "POST":
         assert isinstance(request.user, User)
         try:
-            start_verification(run=found, asked_by=request.user)
+            start_verification(run=run, asked_by=request.user)
         except CoreError as error:
             add_error_message(request, error)
         else:
             messages.success(request, "The verification has started. Its result will appear here.")
-        return HttpResponseRedirect(reverse("benchmarks:run_verification", args=[found.pk]))
-    view = latest_verification(found)
+        return HttpResponseRedirect(reverse("benchmarks:run_verification", args=[run.pk]))
+    view = latest_verification(run)
     if wants_fragment(request) and view and view.moving and request.GET.get("v") == view.mark:
         return HttpResponse(status=204)
     context = {
-        "run": found,
+        "run": run,
         "view": view,
-        "imported": found.kind == Run.Kind.IMPORTED,
+        "imported": run.kind == Run.Kind.IMPORTED,
         "may_start": request.user.has_perm(START),
-        "caution": run_caution(found),
+        "caution": run_caution(run),
     }
     page, part = (
         "benchmarks/verification/verification.html",
@@ -63,14 +63,14 @@ def prompts(request: HttpRequest, key: str, version: int) -> HttpResponse:
     """Show the prompts of a system in one version."""
     allow(request, VIEW)
     files = prompt_files(key, str(version))
-    found = find_system(key).prompts
-    if not files or found is None:
+    prompts = find_system(key).prompts
+    if not files or prompts is None:
         raise Http404
     context = {
         "title": SYSTEMS[key][0],
         "system": key,
         "version": str(version),
-        "versions": found.versions(),
+        "versions": prompts.versions(),
         "files": files,
     }
     return render(request, "benchmarks/verification/prompts.html", context)

@@ -39,5 +39,5 @@ class Subject:
         """Return what ``make`` returns, computed once for a page: every turn's card asks for it."""
         if name not in self._made:
             self._made[name] = make()
-        found: T = self._made[name]
-        return found
+        value: T = self._made[name]
+        return value

@@ -36,8 +36,8 @@ class Prompts:
 
     def versions(self) -> list[str]:
         """Return the versions that are here, in order."""
-        found = (_NAME.fullmatch(path.name) for path in self.folder.iterdir())
-        return [str(number) for number in sorted({int(name[2]) for name in found if name})]
+        matches = (_NAME.fullmatch(path.name) for path in self.folder.iterdir())
+        return [str(number) for number in sorted({int(name[2]) for name in matches if name})]
 
     def load(self, name: str, version: str = "") -> Template:
         """Return a prompt in the wording of a version; ``KeyError`` where that has none."""
@@ -68,8 +68,8 @@ class Prompts:
 def _files(folder: Path, version: str) -> dict[str, Path]:
     numbered: dict[str, list[tuple[int, Path]]] = {}
     for path in sorted(folder.iterdir()):
-        if found := _NAME.fullmatch(path.name):
-            numbered.setdefault(found[1], []).append((int(found[2]), path))
+        if match := _NAME.fullmatch(path.name):
+            numbered.setdefault(match[1], []).append((int(match[2]), path))
     numbers = {str(number) for paths in numbered.values() for number, _ in paths}
     if version not in numbers:
         return {}

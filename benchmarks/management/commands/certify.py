@@ -42,22 +42,22 @@ class Command(BaseCommand):
         printed, differing = [], []
         for dataset in self._datasets(options["datasets"], options["all"]):
             try:
-                found = current_certificate(dataset)
+                certificate = current_certificate(dataset)
                 if options["check"]:
-                    if found is None:
+                    if certificate is None:
                         raise CommandError(f"{dataset} has no certificate to check")
-                    if not self._is_same(dataset, found):
+                    if not self._is_same(dataset, certificate):
                         differing.append(str(dataset))
-                found = found or certify_dataset(dataset, dataset_trials(dataset))
+                certificate = certificate or certify_dataset(dataset, dataset_trials(dataset))
             except CoreError as error:
                 raise CommandError(str(error)) from None
-            printed.append((dataset, found))
+            printed.append((dataset, certificate))
         if options["as_json"]:
-            rows = [self._as_json(dataset, found) for dataset, found in printed]
+            rows = [self._as_json(dataset, certificate) for dataset, certificate in printed]
             self.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False))
         else:
-            for dataset, found in printed:
-                self._say(dataset, found)
+            for dataset, certificate in printed:
+                self._say(dataset, certificate)
         if differing:
             raise CommandError(
                 f"certificates that differ when played again: {', '.join(differing)}"
@@ -74,25 +74,27 @@ class Command(BaseCommand):
         except CoreError as error:
             raise CommandError(str(error)) from None
 
-    def _is_same(self, dataset: Dataset, found: CertifiedValidity) -> bool:
+    def _is_same(self, dataset: Dataset, certificate: CertifiedValidity) -> bool:
         """Return whether a certificate is what follows from its dataset when played again."""
         content = certificate_content(dataset_trials(dataset))
-        return content_digest(dataset, found.row.versions, content) == found.row.digest
+        return content_digest(dataset, certificate.row.versions, content) == certificate.row.digest
 
-    def _as_json(self, dataset: Dataset, found: CertifiedValidity) -> dict[str, Any]:
-        return {"dataset": str(dataset), **found.summary()}
+    def _as_json(self, dataset: Dataset, certificate: CertifiedValidity) -> dict[str, Any]:
+        return {"dataset": str(dataset), **certificate.summary()}
 
-    def _say(self, dataset: Dataset, found: CertifiedValidity) -> None:
+    def _say(self, dataset: Dataset, certificate: CertifiedValidity) -> None:
         """Print a certificate as a Markdown table with sentences."""
-        titles = [measure.title for measure in found.measures.values()]
-        self.stdout.write(f"## {dataset} ({found.system.title})\n")
-        self.stdout.write(f"{found.usable_words}. {found.bracket_words} {found.form_words}\n")
+        titles = [measure.title for measure in certificate.measures.values()]
+        self.stdout.write(f"## {dataset} ({certificate.system.title})\n")
+        self.stdout.write(
+            f"{certificate.usable_words}. {certificate.bracket_words} {certificate.form_words}\n"
+        )
         self.stdout.write(f"| blind policy | {' | '.join(titles)} | n |")
         self.stdout.write(f"|---|{'---|' * (len(titles) + 1)}")
-        for row in found.blind_rows():
+        for row in certificate.blind_rows():
             values = [
                 "undefined" if value is None else measure.words(value)
                 for measure, value, _ in row.values
             ]
             self.stdout.write(f"| {row.policy.title} | {' | '.join(values)} | {row.n} |")
-        self.stdout.write(f"\nCertificate {found.row.digest}\n")
+        self.stdout.write(f"\nCertificate {certificate.row.digest}\n")

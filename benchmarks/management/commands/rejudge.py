@@ -109,11 +109,11 @@ class Command(BaseCommand):
         if options["wait"]:
             refuse_failed(runs)
 
-    def _tell(self, options: dict[str, Any], found: Any) -> None:
+    def _tell(self, options: dict[str, Any], result: Any) -> None:
         if options["as_json"]:
-            self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
+            self.stdout.write(json.dumps(result, indent=2, ensure_ascii=False))
             return
-        for row in found if isinstance(found, list) else [found]:
+        for row in result if isinstance(result, list) else [result]:
             if "calls" in row:
                 self.stdout.write(_in_words(row))
             else:

@@ -97,8 +97,8 @@ class Command(BaseCommand):
                 carry_run(run)
         if options["as_json"]:
             fresh = Run.objects.select_related("dataset", "agent", "primary_judging")
-            found = fresh.filter(pk__in=[run.pk for run in runs]).order_by("pk")
-            rows = [run_metrics(run) for run in found]
+            ended = fresh.filter(pk__in=[run.pk for run in runs]).order_by("pk")
+            rows = [run_metrics(run) for run in ended]
             self.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False))
         for run in () if options["as_json"] else runs:
             run.refresh_from_db()

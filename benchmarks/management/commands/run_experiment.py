@@ -90,12 +90,12 @@ class Command(BaseCommand):
             self.stdout.write(f"cost: {cost_text}")
 
     def _tell(self, experiment: Experiment, as_json: bool) -> None:
-        found = experiment_results(experiment)
+        results = experiment_results(experiment)
         if as_json:
-            self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
+            self.stdout.write(json.dumps(results, indent=2, ensure_ascii=False))
             return
         self.stdout.write(f"experiment {experiment.pk}: {experiment.name}")
-        for group in found["groups"]:
+        for group in results["groups"]:
             who = [group["agent"]]
             if group["temperature"] is not None:
                 who.append(f"temperature {group['temperature']:g}")

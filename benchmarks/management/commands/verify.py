@@ -23,10 +23,10 @@ from benchmarks.visibility import EVERYTHING
 def read_time(text: str) -> datetime:
     """Return a date or a time in ISO format; where it names no zone, UTC."""
     try:
-        found = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         raise CommandError(f"--since: expected a date such as 2026-11-22, found {text!r}") from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 # The largest file of seals that is read.
@@ -53,8 +53,8 @@ class KeptSeals:
 
 def read_seals(text: str) -> KeptSeals:
     """Read a digest, or the file that ``verify --seal --json`` wrote."""
-    if found := _DIGEST.fullmatch(text.strip()):
-        return KeptSeals(found[1])
+    if digest := _DIGEST.fullmatch(text.strip()):
+        return KeptSeals(digest[1])
     path = Path(text)
     try:
         if path.stat().st_size > LARGEST_FILE:
@@ -110,32 +110,32 @@ class Command(BaseCommand):
         known, reports = KnownRows(), []
         runs = self._runs(wanted, options["all"], kept)
         for run in runs:
-            found = verify_run(run=run, since=since, known=known)
+            report = verify_run(run=run, since=since, known=known)
             if options["seal"] or kept is not None:
-                self._seal(run, found, kept)
-            reports.append(found)
+                self._seal(run, report, kept)
+            reports.append(report)
             if not options["as_json"]:
-                self._say(found)
+                self._say(report)
         total = _total(reports)
         if options["as_json"]:
-            rows = {"runs": [found.as_json() for found in reports], "total": total}
+            rows = {"runs": [report.as_json() for report in reports], "total": total}
             self.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False))
         elif len(reports) != 1:
             self.stdout.write(f"{len(reports)} runs: {_words(total)}")
-        if any(found.differs for found in reports):
+        if any(report.differs for report in reports):
             raise CommandError("stored results differ from what follows from the replies")
-        if any(found.incomplete for found in reports):
+        if any(report.incomplete for report in reports):
             raise CommandError("not everything could be verified", returncode=2)
 
-    def _seal(self, run: Run, found: RunReport, kept: KeptSeals | None) -> None:
+    def _seal(self, run: Run, report: RunReport, kept: KeptSeals | None) -> None:
         """Add a run's seal to its report, or how it differs from the kept one."""
         seal = seal_run(run)
         difference = kept.difference(seal) if kept is not None else None
         if difference is not None:
-            found.of_run.append(difference)
-        elif not found.differs:
+            report.of_run.append(difference)
+        elif not report.differs:
             # Nobody is to keep the seal of a run that does not follow from its log.
-            found.seal = seal.as_json()
+            report.seal = seal.as_json()
 
     def _runs(self, wanted: list[int], every: bool, kept: KeptSeals | None) -> list[Run]:
         if bool(wanted) == every:
@@ -150,25 +150,25 @@ class Command(BaseCommand):
         rows = rows.order_by("pk")
         if every:
             return list(rows)
-        found = rows.in_bulk(wanted)
+        runs = rows.in_bulk(wanted)
         for pk in wanted:
-            if pk not in found:
+            if pk not in runs:
                 raise CommandError(f"there is no run {pk}")
-        return [found[pk] for pk in wanted]
+        return [runs[pk] for pk in wanted]
 
-    def _say(self, found: RunReport) -> None:
-        self.stdout.write(f"run {found.run}: {_words(_total([found]))}")
-        if found.missing:
-            self.stdout.write(f"  not available: {found.missing}")
-        for line in found.unverifiable:
+    def _say(self, report: RunReport) -> None:
+        self.stdout.write(f"run {report.run}: {_words(_total([report]))}")
+        if report.missing:
+            self.stdout.write(f"  not available: {report.missing}")
+        for line in report.unverifiable:
             self.stdout.write(f"  not verified: {line}")
-        if found.seal is not None:
-            self.stdout.write(f"  seal: sha256:{found.seal['digest']}")
-        if found.figures:
-            self.stdout.write(f"  metrics of the run: {found.figures}")
-        for difference in found.of_run:
+        if report.seal is not None:
+            self.stdout.write(f"  seal: sha256:{report.seal['digest']}")
+        if report.figures:
+            self.stdout.write(f"  metrics of the run: {report.figures}")
+        for difference in report.of_run:
             self._say_difference("the run", difference)
-        for finding in found.findings:
+        for finding in report.findings:
             self._say_difference(f"trajectory {finding.trajectory}", finding.difference)
 
     def _say_difference(self, of: str, difference: StoredDifference) -> None:
@@ -179,15 +179,15 @@ class Command(BaseCommand):
 
 def _total(reports: list[RunReport]) -> dict[str, Any]:
     counts: Counter[str] = Counter()
-    for found in reports:
-        counts.update(found.counts)
+    for report in reports:
+        counts.update(report.counts)
     return {
-        "trajectories": sum(found.trajectories for found in reports),
+        "trajectories": sum(report.trajectories for report in reports),
         "counts": {state: counts[state] for state in STATES if counts[state]},
-        "exchanges": sum(found.exchanges for found in reports),
-        "turns": sum(found.turns for found in reports),
-        "scores": sum(found.scores for found in reports),
-        "seconds": round(sum(found.seconds for found in reports), 2),
+        "exchanges": sum(report.exchanges for report in reports),
+        "turns": sum(report.turns for report in reports),
+        "scores": sum(report.scores for report in reports),
+        "seconds": round(sum(report.seconds for report in reports), 2),
     }
 
 
