@@ -53,11 +53,11 @@ class RevealedByTurn:
 
     def first_revealed(self) -> dict[str, int]:
         """Return the turn, from 1, in which each disclosed constraint was told first, by key."""
-        found: dict[str, int] = {}
+        turns: dict[str, int] = {}
         for turn, revealed in enumerate(self.turns, 1):
             for constraint in revealed:
-                found.setdefault(constraint.key, turn)
-        return found
+                turns.setdefault(constraint.key, turn)
+        return turns
 
 
 @dataclass(frozen=True)

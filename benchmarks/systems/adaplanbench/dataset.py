@@ -112,7 +112,7 @@ class _Query(QueryItem):
         """Yield (round, (field name, pool)) in the order of rounds; what has no sound round is
         noted.
         """
-        found: dict[int, tuple[str, Any]] = {}
+        rounds: dict[int, tuple[str, Any]] = {}
         for index, pool in enumerate(pools):
             field = f"ban_pool[{index}]"
             if not isinstance(pool, dict):
@@ -123,11 +123,11 @@ class _Query(QueryItem):
             name = f"{field}.metadata.{ROUND}"
             if isinstance(place, bool) or not isinstance(place, int) or place not in LEVELS:
                 self.fault(name, "a whole number from 1 to 6", place)
-            elif place in found:
+            elif place in rounds:
                 self.fault(name, "each round once", place)
             else:
-                found[place] = (field, pool)
-        return sorted(found.items())
+                rounds[place] = (field, pool)
+        return sorted(rounds.items())
 
     def _constraints(
         self, named: tuple[str, Any], numbers: Mapping[str, dict[str, str]]

@@ -99,8 +99,8 @@ def _full_task(row: dict[str, Any]) -> tuple[Task, tuple[Profile, ...]]:
 
 def _allowed(ways: Sequence[PoolPlan], constraints: Sequence[Constraint]) -> list[PoolPlan]:
     """Return the ways that no constraint rules out, the best first."""
-    found = [way for way in ways if not any(way.uses(c.about) for c in constraints)]
-    return sorted(found, key=lambda way: -sum(way.quality.values()))
+    allowed = [way for way in ways if not any(way.uses(c.about) for c in constraints)]
+    return sorted(allowed, key=lambda way: -sum(way.quality.values()))
 
 
 def full_problems() -> Iterator[str]:

@@ -54,8 +54,8 @@ class PlanPool:
 
 def recorded_plan(subject: Subject, text: str) -> KnownPlan | None:
     """Return the known plan with this very text, if it has an author or a verdict to tell of."""
-    found = plan_pool(subject).find(text)
-    return found if found and (found.author or found.verdict) else None
+    plan = plan_pool(subject).find(text)
+    return plan if plan and (plan.author or plan.verdict) else None
 
 
 def plan_pool(subject: Subject) -> PlanPool:

@@ -96,8 +96,8 @@ def feedback_hints(context: Json, text: str) -> Sequence[Hint]:
     for row in context["profile"]:
         if row["disclosed"] is None and row["key"] not in now:
             cues = _cues(row["about"], row["text"], topic)
-            if found := _given_away(cues, stems - open_words):
-                hints.append(_gives_away(row, found, text))
+            if given_away := _given_away(cues, stems - open_words):
+                hints.append(_gives_away(row, given_away, text))
     return hints
 
 
@@ -127,11 +127,11 @@ def _enough(words: frozenset[str], stems: frozenset[str]) -> bool:
 
 def _words_of(rows: Iterable[Json], topic: str) -> frozenset[str]:
     """Return every word that constraints which may be told are known by."""
-    found: set[str] = set()
+    words: set[str] = set()
     for row in rows:
         cues = _cues(row["about"], row["text"], topic)
-        found |= cues.text.union(*cues.name)
-    return frozenset(found)
+        words |= cues.text.union(*cues.name)
+    return frozenset(words)
 
 
 @lru_cache(maxsize=4096)
@@ -153,18 +153,18 @@ def _names() -> Mapping[tuple[str, str], tuple[str, ...]]:
     """Return other names of tools, and words for attributes, from the lexicon."""
     lexicon = load_lexicon()
     keys = {attribute.name: key for key, attribute in lexicon.attributes.items()}
-    found: dict[tuple[str, str], list[str]] = {}
+    names_of: dict[tuple[str, str], list[str]] = {}
     for forms in lexicon.forms.values():
         for form in forms:
-            found.setdefault(("tool", form.key), []).append(" ".join(form.tokens))
+            names_of.setdefault(("tool", form.key), []).append(" ".join(form.tokens))
     by_key: dict[str, list[str]] = {}
     for forms in lexicon.deeds.values():
         for form in forms:
             if not form.blank and all(token.isalpha() for token in form.tokens):
                 by_key.setdefault(form.key, []).append(" ".join(form.tokens))
     for name, key in keys.items():
-        found["attribute", name] = by_key.get(key, [])
-    return {key: tuple(dict.fromkeys(names)) for key, names in found.items()}
+        names_of["attribute", name] = by_key.get(key, [])
+    return {key: tuple(dict.fromkeys(names)) for key, names in names_of.items()}
 
 
 def _also(kind: str, name: str) -> tuple[str, ...]:
@@ -173,12 +173,12 @@ def _also(kind: str, name: str) -> tuple[str, ...]:
 
 @cache
 def _circles() -> Mapping[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
+    circles: dict[str, frozenset[str]] = {}
     for circle in _CIRCLES:
         stems = frozenset(map(stem, circle.split()))
         for one in stems:
-            found[one] = found.get(one, frozenset()) | stems
-    return found
+            circles[one] = circles.get(one, frozenset()) | stems
+    return circles
 
 
 def _alike(word: str) -> frozenset[str]:
@@ -187,7 +187,7 @@ def _alike(word: str) -> frozenset[str]:
 
 def _content(text: str) -> list[str]:
     """Return the words of a text that say something, in order, each once."""
-    tokens = [token for found in sentences(text) for token in found]
+    tokens = [token for sentence in sentences(text) for token in sentence]
     return list(dict.fromkeys(t for t in tokens if t[0].isalnum() and t not in _STOP))
 
 
@@ -220,8 +220,8 @@ def _left_out(point: Json, cues: Cues) -> Hint:
 
 
 def _gives_away(row: Json, stems: frozenset[str], text: str) -> Hint:
-    found = _listed([word for word in _content(text) if stem(word) in stems])
-    words = f"{found} may give away what must not be told yet: “{row['text']}”"
+    listed = _listed([word for word in _content(text) if stem(word) in stems])
+    words = f"{listed} may give away what must not be told yet: “{row['text']}”"
     return Hint(GIVES_AWAY, words, row["key"])
 
 

@@ -189,9 +189,9 @@ def _passes(means: Mapping[str, float | None], counted: Sequence[str], tau: floa
 
 def read_violations(replies: Mapping[str, Reply]) -> dict[str, tuple[str, ...]] | None:
     """Return V_t by kind from the judges' replies; empty where nobody judges, None if unknown."""
-    found: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, ())
+    violated: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, ())
     for kind, reply in replies.items():
         if not reply.readable:
             return None
-        found[kind] = tuple(reply.value["violated"])
-    return found
+        violated[kind] = tuple(reply.value["violated"])
+    return violated

@@ -253,17 +253,17 @@ def _decoding(temperatures: tuple[float, ...]) -> Compare:
 
 
 def _split(facts: RunFacts) -> Finding:
-    found = whole_split(TASKS)(facts)
-    here = f"{found.here}, level {facts.level}" if facts.level else found.here
-    return Finding("different" if found.verdict == "different" else "unknown", here)
+    split = whole_split(TASKS)(facts)
+    here = f"{split.here}, level {facts.level}" if facts.level else split.here
+    return Finding("different" if split.verdict == "different" else "unknown", here)
 
 
 def _turns(facts: RunFacts) -> Finding:
     usual = {"patience": 2, "novelty": "disclosed", "refinement": 0, "tracking": False,
              "constraints": "both"}  # fmt: skip
-    found = settings_are(usual)(facts)
-    here = f"turn budget {facts.settings.get('max_turns', NOT_STATED)}, {found.here}"
-    return Finding("unknown" if found.verdict == "same" else found.verdict, here)
+    usual_turns = settings_are(usual)(facts)
+    here = f"turn budget {facts.settings.get('max_turns', NOT_STATED)}, {usual_turns.here}"
+    return Finding("unknown" if usual_turns.verdict == "same" else usual_turns.verdict, here)
 
 
 _ASPECTS = {

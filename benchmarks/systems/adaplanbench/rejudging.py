@@ -185,7 +185,7 @@ def _score(reply: Reply, seat: str, key: str, replicate: int) -> Score:
 
 
 def _rejudge(table: _TurnAsks, stored: RecordedTrajectory, settings: Mapping[str, Any]) -> Episode:
-    found: dict[int, _Verdicts] = {}
+    verdicts_by_turn: dict[int, _Verdicts] = {}
     turns = [turn for turn in stored.turns if turn.text.strip()]
     for turn in turns[-1:] if settings["turns"] == LAST else turns:
         rounds: list[Sequence[Reply]] = []
@@ -203,9 +203,9 @@ def _rejudge(table: _TurnAsks, stored: RecordedTrajectory, settings: Mapping[str
             kind: [replies[place] for replies in rounds] for place, kind in enumerate(table.kinds)
         }
         violated = {kind: most_violated(replies) for kind, replies in votes.items()}
-        found[turn.index] = _Verdicts(rating, violated)
+        verdicts_by_turn[turn.index] = _Verdicts(rating, violated)
         yield Turn(turn.index, "", payload=_payload(rating, violated, votes), scores=scores)
-    return _outcome(stored, table, settings, found)
+    return _outcome(stored, table, settings, verdicts_by_turn)
 
 
 def _put(asks: Sequence[Ask]) -> Generator[Sequence[Ask], Sequence[Reply], Sequence[Reply]]:
@@ -265,17 +265,17 @@ def _outcome(
     stored: RecordedTrajectory,
     table: _TurnAsks,
     settings: Mapping[str, Any],
-    found: Mapping[int, _Verdicts],
+    verdicts_by_turn: Mapping[int, _Verdicts],
 ) -> Outcome:
     """Return the stored outcome with the metrics that the new verdicts decide."""
     before = stored.outcome
     last = stored.turns[-1] if stored.turns else None
     # What is undefined because of how the dialogue ended, no judge can make up for afterwards.
-    if before.metrics.get("valid") is None or last is None or last.index not in found:
+    if before.metrics.get("valid") is None or last is None or last.index not in verdicts_by_turn:
         return Outcome(before.termination, before.metrics, before.undefined)
     metrics, undefined = dict(before.metrics), dict(before.undefined)
-    _replace(metrics, undefined, *_repeated(stored, table, settings, found))
-    verdicts = found[last.index]
+    _replace(metrics, undefined, *_repeated(stored, table, settings, verdicts_by_turn))
+    verdicts = verdicts_by_turn[last.index]
     unknown = [kind for kind, keys in verdicts.violated.items() if keys is None]
     if unknown:
         why = f"no reply of the {' and the '.join(unknown)} judge could be read"
@@ -287,7 +287,7 @@ def _outcome(
         valid = bool(_valid(last, verdicts))
         passing = accuracy(valid, _passed(last, verdicts), missing, _bar(stored))
         _replace(metrics, undefined, *passing)
-    return Outcome(before.termination, metrics, undefined, _states(stored, found))
+    return Outcome(before.termination, metrics, undefined, _states(stored, verdicts_by_turn))
 
 
 def _replace(
@@ -310,8 +310,8 @@ def _valid(turn: Turn, verdicts: _Verdicts) -> bool | None:
     if verdicts.violated:
         unknown = any(keys is None for keys in verdicts.violated.values())
         return None if unknown else not any(verdicts.violated.values())
-    found: bool | None = turn.payload.get("valid")
-    return found
+    valid: bool | None = turn.payload.get("valid")
+    return valid
 
 
 def _passed(turn: Turn, verdicts: _Verdicts) -> Mapping[str, bool | None]:
@@ -324,7 +324,7 @@ def _repeated(
     stored: RecordedTrajectory,
     table: _TurnAsks,
     settings: Mapping[str, Any],
-    found: Mapping[int, _Verdicts],
+    verdicts_by_turn: Mapping[int, _Verdicts],
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """Return how often the new verdicts find violated again what had been told by then."""
     metrics: dict[str, float | None] = {}
@@ -332,7 +332,9 @@ def _repeated(
     for kind in table.kinds:
         name = f"{kind}_repeated"
         verdicts = [
-            found[turn.index].violated[kind] for turn in stored.turns if turn.index in found
+            verdicts_by_turn[turn.index].violated[kind]
+            for turn in stored.turns
+            if turn.index in verdicts_by_turn
         ]
         if len(verdicts) < len(stored.turns):
             metrics[name], undefined[name] = None, "not every turn was re-judged"
@@ -350,18 +352,20 @@ def _repeated(
     return metrics, undefined
 
 
-def _states(stored: RecordedTrajectory, found: Mapping[int, _Verdicts]) -> dict[str, Any]:
+def _states(
+    stored: RecordedTrajectory, verdicts_by_turn: Mapping[int, _Verdicts]
+) -> dict[str, Any]:
     """Return each turn's state as the protocol keeps it, for what extra turns bring; only of all
     turns.
     """
     counted = _bar(stored)["dimensions"]
     states = [
         {
-            "valid": _valid(turn, found[turn.index]),
-            "passed": _passed(turn, found[turn.index])[counted],
+            "valid": _valid(turn, verdicts_by_turn[turn.index]),
+            "passed": _passed(turn, verdicts_by_turn[turn.index])[counted],
         }
         for turn in stored.turns
-        if turn.index in found
+        if turn.index in verdicts_by_turn
     ]
     complete = len(states) == len(stored.turns) and all(s["valid"] is not None for s in states)
     return {"states": states} if complete else {}

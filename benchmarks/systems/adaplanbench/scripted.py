@@ -98,8 +98,8 @@ def remembered(ask: Ask, temperament: Temperament, rng: random.Random) -> set[st
 
 def plans_before(known: KnownPlans, ask: Ask) -> list[PoolPlan]:
     """Return the known ones among the agent's plans so far, in their order."""
-    found = (known.find(text) for text in ask.context["plans"])
-    return [plan for plan in found if plan is not None]
+    plans = (known.find(text) for text in ask.context["plans"])
+    return [plan for plan in plans if plan is not None]
 
 
 def _choose(

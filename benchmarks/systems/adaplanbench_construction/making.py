@@ -40,24 +40,24 @@ class Construction(Making):
     def made_task(
         self, problem: Task, outcome: Outcome, proposed: Sequence[Any], decided_by: str
     ) -> ConstructedTask:
-        found = outcome.payload
-        rows = {row["key"]: row for row in found["candidates"]}
+        constructed = outcome.payload
+        rows = {row["key"]: row for row in constructed["candidates"]}
         listed = offered_tools(problem)
         texts = [plan["text"] for reply in proposed for plan in reply["plans"]]
-        pool = _pool(problem, found["reference"], texts, listed)
+        pool = _pool(problem, constructed["reference"], texts, listed)
         loose = [row["about"] for row in rows.values() if not grounded(row)]
         payload = {
             **{name: value for name, value in problem.payload.items() if name != "plans"},
             "problem": problem.prompt,
-            "solution": found["reference"],
+            "solution": constructed["reference"],
             "reference": REFERENCE,
             "listed": list(listed),
             "plans": [_with_loose(row, loose) for row in pool],
         }
-        category = problem.category or theme_of(found["query"])
+        category = problem.category or theme_of(constructed["query"])
         return ConstructedTask(
-            Task(problem.id, found["query"], category, payload),
-            tuple(_profiles(found["levels"], rows)),
+            Task(problem.id, constructed["query"], category, payload),
+            tuple(_profiles(constructed["levels"], rows)),
             tuple(_candidate(row, decided_by) for row in rows.values()),
         )
 

@@ -63,15 +63,15 @@ def parse_plans(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
     A plan is a text or a list of steps; a probability is a number from 0 to 1, or None. A plan that
     is said again is no further one.
     """
-    found: dict[str, dict[str, Any]] = {}
+    plan_by_text: dict[str, dict[str, Any]] = {}
     for number, row in enumerate(_rows(read_json_object(text), "plans"), 1):
-        if len(found) == params["count"]:
+        if len(plan_by_text) == params["count"]:
             break
         plan = _plan(number, row)
-        found.setdefault(plan["text"], plan)
-    if not found:
+        plan_by_text.setdefault(plan["text"], plan)
+    if not plan_by_text:
         raise UnreadableReply("expected at least one plan, found none.")
-    return {"plans": list(found.values())}
+    return {"plans": list(plan_by_text.values())}
 
 
 def _plan(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def parse_candidates(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
     rows = _rows(reply, "candidates")
     if len(rows) > MOST_CANDIDATES:
         raise UnreadableReply(f"expected at most {MOST_CANDIDATES} candidates, found {len(rows)}.")
-    found: dict[str, dict[str, str]] = {}
+    by_form: dict[str, dict[str, str]] = {}
     for number, row in enumerate(rows, 1):
         where = f"candidate {number}"
         sentence = _sentence(row.get("text"), where)
@@ -109,8 +109,8 @@ def parse_candidates(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
         about = f"tool:{tool}"
         if params["kind"] != WORLD:
             about = "attribute:" + _name(_required(row.get("attribute"), f"{where}: attribute"))
-        found.setdefault(normal_form(sentence), {"text": sentence, "about": about})
-    return {"tools": list(tools), "candidates": list(found.values())}
+        by_form.setdefault(normal_form(sentence), {"text": sentence, "about": about})
+    return {"tools": list(tools), "candidates": list(by_form.values())}
 
 
 def parse_merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,17 +149,17 @@ def parse_decisions(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
     Every key once; a removal has one of the grounds. What is kept has neither ground nor reason.
     """
     keys, grounds = list(params["keys"]), list(params["grounds"])
-    found: dict[str, dict[str, str]] = {}
+    by_key: dict[str, dict[str, str]] = {}
     for number, row in enumerate(_rows(read_json_object(text), "decisions"), 1):
         key = _required(row.get("key"), f"decision {number}: key")
         if key not in keys:
             raise UnreadableReply(f"{reprlib.repr(key)} was not proposed.")
         decided = _decision(key, row, grounds)
-        if found.setdefault(key, decided)["decision"] != decided["decision"]:
+        if by_key.setdefault(key, decided)["decision"] != decided["decision"]:
             raise UnreadableReply(f"{key} is both kept and removed.")
-    if missing := [key for key in keys if key not in found]:
+    if missing := [key for key in keys if key not in by_key]:
         raise UnreadableReply(f"nothing is decided about {', '.join(missing[:5])}.")
-    return {"decisions": [{"key": key, **found[key]} for key in keys]}
+    return {"decisions": [{"key": key, **by_key[key]} for key in keys]}
 
 
 def _decision(key: str, row: Mapping[str, Any], grounds: Sequence[str]) -> dict[str, str]:

@@ -95,9 +95,9 @@ def scope_of(task: Task) -> ProblemScope:
 @lru_cache(maxsize=256)
 def _concern(problem: str, number: int | None, recorded: tuple[str, ...]) -> ProblemScope:
     offered, known = _offered(problem, number), load_lexicon().tools
-    found = [uses(text, offered) for text in (problem, *recorded)]
-    tools = dict.fromkeys((*offered, *(name for plan in found[1:] for name in plan.tools)))
-    shown = {name for plan in found for name in plan.attributes}
+    used = [uses(text, offered) for text in (problem, *recorded)]
+    tools = dict.fromkeys((*offered, *(name for plan in used[1:] for name in plan.tools)))
+    shown = {name for plan in used for name in plan.attributes}
     shown |= {name for tool in tools for name in known[tool].attributes}
     return ProblemScope(tuple(tools), frozenset(shown))
 
@@ -123,8 +123,8 @@ class Restrictions:
         return not missing and self.attributes.isdisjoint(tool.attributes)
 
     def allows(self, plan: str) -> bool:
-        found = uses(plan)
-        return self.tools.isdisjoint(found.tools) and self.attributes.isdisjoint(found.attributes)
+        used = uses(plan)
+        return self.tools.isdisjoint(used.tools) and self.attributes.isdisjoint(used.attributes)
 
 
 def build_plan(tools: Sequence[str], deed: str) -> str:
@@ -140,11 +140,11 @@ def build_plan(tools: Sequence[str], deed: str) -> str:
 def _plans(task: Task, manner: PlannerStyle, order: Sequence[str], ask: Ask) -> list[str]:
     restrictions, count = Restrictions.of(ask.context["told"]), ask.context["count"]
     rng = random.Random(derive_seed(task.id, manner.title, ask.context["kind"]))
-    found: list[str] = []
+    plans: list[str] = []
     if manner.recalls:
         recorded = [row["text"] for row in task.payload.get("plans", ())]
         rng.shuffle(recorded)
-        found = [text for text in recorded if restrictions.allows(text)][:count]
+        plans = [text for text in recorded if restrictions.allows(text)][:count]
     if ask.context["kind"] == USER:
         # What shows no attribute brings nothing up; the order among the others stays.
         order = sorted(order, key=lambda name: not load_lexicon().tools[name].attributes)
@@ -155,10 +155,10 @@ def _plans(task: Task, manner: PlannerStyle, order: Sequence[str], ask: Ask) -> 
         for deed in rng.sample(_DEEDS, len(_DEEDS))
         if restrictions.allows(f"1. {deed}") and shown.issuperset(uses(f"1. {deed}").attributes)
     ]
-    for place in range(count - len(found)):
+    for place in range(count - len(plans)):
         mine = tools[place * TOOLS_PER_PLAN : (place + 1) * TOOLS_PER_PLAN]
-        found.append(build_plan(mine, deeds[place] if place < len(deeds) else ""))
-    return found
+        plans.append(build_plan(mine, deeds[place] if place < len(deeds) else ""))
+    return plans
 
 
 def _planner(name: str, manner: PlannerStyle) -> Callable[[Task, Json], Answerer]:

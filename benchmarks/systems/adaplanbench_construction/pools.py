@@ -49,16 +49,16 @@ class ConstraintPool:
         """
         settled = dict(zip(self.settled_ids(), self.items, strict=True))
         fresh = dict(zip(new_ids(new), new, strict=True))
-        found = {normal_form(item.text): item for item in self.items}
+        pooled = {normal_form(item.text): item for item in self.items}
         for entry in entries:
             came = [fresh.pop(name) for name in entry["from"] if name in fresh]
             into = next((settled[name] for name in entry["from"] if name in settled), None)
             if came:
                 text = into.text if into else entry["text"]
-                _add(found, PooledConstraint(text, came[0].about), [item.text for item in came])
+                _add(pooled, PooledConstraint(text, came[0].about), [item.text for item in came])
         for item in fresh.values():
-            _add(found, item, [item.text])
-        return ConstraintPool(tuple(found.values())), [item.text for item in fresh.values()]
+            _add(pooled, item, [item.text])
+        return ConstraintPool(tuple(pooled.values())), [item.text for item in fresh.values()]
 
 
 def new_ids(new: Sequence[PooledConstraint]) -> list[str]:
@@ -66,11 +66,11 @@ def new_ids(new: Sequence[PooledConstraint]) -> list[str]:
     return [f"n{number}" for number in range(1, len(new) + 1)]
 
 
-def _add(found: dict[str, PooledConstraint], item: PooledConstraint, texts: Iterable[str]) -> None:
+def _add(pooled: dict[str, PooledConstraint], item: PooledConstraint, texts: Iterable[str]) -> None:
     """Put an item in, or what went into it to the one of the same words."""
-    here = found.setdefault(normal_form(item.text), item)
+    here = pooled.setdefault(normal_form(item.text), item)
     others = {text for text in texts if normal_form(text) != normal_form(here.text)}
-    found[normal_form(item.text)] = replace(here, merged=here.merged | others)
+    pooled[normal_form(item.text)] = replace(here, merged=here.merged | others)
 
 
 @dataclass(frozen=True)

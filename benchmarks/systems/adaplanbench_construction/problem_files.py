@@ -183,14 +183,14 @@ def read_task_file(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFil
     """Read problems, and recorded answers beside a workbook where a second file is given."""
     if len(paths) > 2:
         raise CoreError("expected problems, and at most one file of recorded answers beside them")
-    found = read_problem_files(*paths)
+    problem_files = read_problem_files(*paths)
     return TaskFile(
-        tasks=((task, ()) for task in found.tasks),
-        checksum=found.checksum,
-        source=found.source,
-        licence=found.licence,
-        notes=found.notes,
-        summary=f". {found.notes}",
+        tasks=((task, ()) for task in problem_files.tasks),
+        checksum=problem_files.checksum,
+        source=problem_files.source,
+        licence=problem_files.licence,
+        notes=problem_files.notes,
+        summary=f". {problem_files.notes}",
     )
 
 

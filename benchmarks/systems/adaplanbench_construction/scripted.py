@@ -121,7 +121,7 @@ _FEWEST_WORDS = 8
 
 def failed_criteria(query: str) -> dict[str, str]:
     """Return the criteria that a request fails by its words, with what says so."""
-    found: dict[str, str] = {}
+    failed: dict[str, str] = {}
     for name, pattern in (
         ("household", _AWAY),
         ("task", _KNOWLEDGE),
@@ -130,10 +130,10 @@ def failed_criteria(query: str) -> dict[str, str]:
         ("practical", _DECORATIVE),
     ):
         if (match := pattern.search(query)) is not None:
-            found[name] = f"It says “{match.group()}”."
+            failed[name] = f"It says “{match.group()}”."
     if len(query.split()) < _FEWEST_WORDS:
-        found["concrete"] = "It says too little."
-    return found
+        failed["concrete"] = "It says too little."
+    return failed
 
 
 def _filter(task: Task) -> Callable[[Ask], str]:
@@ -156,8 +156,8 @@ def _extractor(heeds: bool) -> Rule:
 
         def say(ask: Ask) -> str:
             context, lexicon = ask.context, load_lexicon()
-            found = [uses(text, offered) for text in context["plans"]]
-            tools = list(dict.fromkeys(name for plan in found for name in plan.tools))
+            used = [uses(text, offered) for text in context["plans"]]
+            tools = list(dict.fromkeys(name for plan in used for name in plan.tools))
             spared = _clearly(context["reference"], context["query"]) if heeds else set()
             rows = []
             if context["kind"] == WORLD:
@@ -167,7 +167,7 @@ def _extractor(heeds: bool) -> Rule:
                     if f"tool:{name}" not in spared
                 ]
             elif tools:
-                shown = dict.fromkeys(name for plan in found for name in plan.attributes)
+                shown = dict.fromkeys(name for plan in used for name in plan.attributes)
                 rows = [
                     {
                         "text": f"I do not want this: {name}.",

@@ -188,8 +188,8 @@ def satisfaction_curve(records: Sequence[Json]) -> list[list[float | None]]:
 
 
 def _band(rows: Sequence[Sequence[float]]) -> list[list[float | None]]:
-    found: list[list[float | None]] = []
+    band: list[list[float | None]] = []
     for column in zip(*rows, strict=True):
         mean, error = fmean(column), standard_error(column)
-        found.append([mean, *((None, None) if error is None else (mean - error, mean + error))])
-    return found
+        band.append([mean, *((None, None) if error is None else (mean - error, mean + error))])
+    return band

@@ -107,20 +107,20 @@ PRESETS = (
 
 
 def _split(facts: RunFacts) -> Finding:
-    found = whole_split(8 * 16)(facts)
+    split = whole_split(8 * 16)(facts)
     fold = facts.settings.get("fold", NO_FOLD)
-    here = f"{found.here}; fold left out: {fold}"
-    apart = found.verdict == "different" or fold == NO_FOLD
-    return Finding("different" if apart else found.verdict, here)
+    here = f"{split.here}; fold left out: {fold}"
+    apart = split.verdict == "different" or fold == NO_FOLD
+    return Finding("different" if apart else split.verdict, here)
 
 
 def _decoding(facts: RunFacts) -> Finding:
-    found = decoding(None)(facts)
-    if found.verdict == "different":
-        return found
+    decoded = decoding(None)(facts)
+    if decoded.verdict == "different":
+        return decoded
     form = facts.settings.get("reply_format")
     held = "a JSON object" if form == "json" else "free text, no grammar"
-    return Finding("unknown" if form == "json" else "different", f"{found.here}; {held}")
+    return Finding("unknown" if form == "json" else "different", f"{decoded.here}; {held}")
 
 
 def _persona(facts: RunFacts) -> Finding:

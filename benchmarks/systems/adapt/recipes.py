@@ -125,23 +125,23 @@ class Cook:
 
     def _choose(self, kind: str, slot: str, selectors: Sequence[str], n: int = 1) -> list[str]:
         """Return up to n things that may go into a dish, drawn for this slot."""
-        found = [name for name in self._match(selectors) if self._allowed(kind, name)]
+        names = [name for name in self._match(selectors) if self._allowed(kind, name)]
         rng = self._rng(f"{kind}:{slot}")
-        rng.shuffle(found)
-        return found[:n]
+        rng.shuffle(names)
+        return names[:n]
 
     def _tool(self, kind: str, slot: str, selectors: Sequence[str]) -> str:
         """Return cookware or a vessel that is free, one that preferences allow if there is one."""
-        found = [name for name in self._match(selectors) if name not in self.taken]
+        names = [name for name in self._match(selectors) if name not in self.taken]
         for rule in self._of(kind, "tool"):
             scope = self.inventory.pick_any(rule.args["scope"])
             allow = self.inventory.pick_any(rule.args["allow"])
-            right = [name for name in found if name in allow or name not in scope]
+            right = [name for name in names if name in allow or name not in scope]
             if right and not self._slips(f"{kind}:tool:{slot}"):
-                found = right
-        if not found:
+                names = right
+        if not names:
             return ""
-        name = self._rng(f"{kind}:{slot}").choice(found)
+        name = self._rng(f"{kind}:{slot}").choice(names)
         self.taken.add(name)
         return name
 
@@ -178,12 +178,12 @@ class Cook:
         for rule in self.rules:
             if rule.form == "location" and not self._slips("location"):
                 wanted = rule.args["any"]
-                found = [
+                places = [
                     f.id for f in furniture
                     if f.id in wanted
                     or (DINING in f.attributes and (f.place in wanted or DINING in wanted))
                 ]  # fmt: skip
-                usual = found or usual
+                usual = places or usual
         return self._rng("location").choice(usual)
 
     def _dish(self, kind: str, style: str, place: str) -> list[str]:

@@ -91,14 +91,14 @@ def decide(step: Json, thresholds: Thresholds) -> Decision:
         return Decision(UNUSABLE)
     if step["same"]:
         return Decision(AGREE)
-    found: Mapping[str, Sequence[float]] = step["probabilities"]
-    student = mean_probability(found["student"], thresholds.mean)
-    teacher = mean_probability(found["teacher"], thresholds.mean)
+    probabilities: Mapping[str, Sequence[float]] = step["probabilities"]
+    student = mean_probability(probabilities["student"], thresholds.mean)
+    teacher = mean_probability(probabilities["teacher"], thresholds.mean)
     if teacher > student:
         return Decision(LIKELY_TEACHER, student, teacher)
     given = None
-    if "given_question" in found:
-        given = mean_probability(found["given_question"], thresholds.mean)
+    if "given_question" in probabilities:
+        given = mean_probability(probabilities["given_question"], thresholds.mean)
         if given - teacher > thresholds.tau_u:
             return Decision(QUESTION, student, teacher, given)
     elif not step["no_question"]:
@@ -121,8 +121,8 @@ def chosen_text(step: Json, choice: str) -> str:
 
 def count_kinds(steps: Iterable[Json], thresholds: Thresholds) -> dict[str, int]:
     """Return how many steps there are of each kind under the thresholds."""
-    found = Counter(decide(step, thresholds).kind for step in steps)
-    return {kind: found[kind] for kind in KINDS}
+    counts = Counter(decide(step, thresholds).kind for step in steps)
+    return {kind: counts[kind] for kind in KINDS}
 
 
 @dataclass(frozen=True)

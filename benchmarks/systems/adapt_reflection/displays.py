@@ -41,12 +41,12 @@ def step_page(subject: Subject, index: int) -> StepPage | None:
     step = payload.get("builder")
     if step is None:
         return None
-    found = decide(step, thresholds_of(subject.settings))
-    choice = choice_of(found.kind)
+    decision = decide(step, thresholds_of(subject.settings))
+    choice = choice_of(decision.kind)
     chosen = chosen_text(step, choice) if choice else ""
     return StepPage(
-        step, found, KIND_TITLES[found.kind], KIND_HELP[found.kind],
-        TONES.get(found.kind, "warn"), chosen,
+        step, decision, KIND_TITLES[decision.kind], KIND_HELP[decision.kind],
+        TONES.get(decision.kind, "warn"), chosen,
     )  # fmt: skip
 
 

@@ -42,15 +42,15 @@ def outcome_metrics(
     Shares are in percent of its steps; ``satisfaction`` is the student's. ``leaked`` is the share
     of preferences that were told unasked, in answers to the student and to its reflections.
     """
-    found = record["found"]
+    steps = record["found"]
     more = "reflection" in record
-    if not found:
+    if not steps:
         return undefined("the trajectory has no step", {} if more else {SCORER: "1"})
-    counts = count_kinds(found, thresholds)
+    counts = count_kinds(steps, thresholds)
     metrics: dict[str, float | None] = {
         ROWS: sum(counts[kind] for kind in CHOOSING),
-        **{kind: 100 * counts[kind] / len(found) for kind in SHARES},
-        STEPS: len(found),
+        **{kind: 100 * counts[kind] / len(steps) for kind in SHARES},
+        STEPS: len(steps),
         SATISFACTION: played.metrics[SATISFACTION],
     }
     why = {SATISFACTION: played.undefined[SATISFACTION]} if metrics[SATISFACTION] is None else {}

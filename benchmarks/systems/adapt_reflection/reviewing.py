@@ -43,20 +43,22 @@ class ReflectionRows:
     def propose(self, turn: Json, settings: Json) -> ProposedRow:
         """Return the texts in question with their probabilities."""
         step = turn["builder"]
-        found = decide(step, thresholds_of(settings))
-        choice = choice_of(found.kind)
-        given, utility = found.p_given_question, found.utility
+        decision = decide(step, thresholds_of(settings))
+        choice = choice_of(decision.kind)
+        given, utility = decision.p_given_question, decision.utility
         after = "" if given is None else f"{given:.3f} after the person’s answer"
-        texts = {TEACHER: ScoredText("Teacher’s action", step["teacher"], found.p_teacher, after)}
+        texts = {
+            TEACHER: ScoredText("Teacher’s action", step["teacher"], decision.p_teacher, after)
+        }
         comment = ""
         if step["question"]:
             note = "" if utility is None else f"utility {utility:.3f}"
             texts[QUESTION] = ScoredText("Question", chosen_text(step, QUESTION), None, note)
             comment = step["answer"] or step["no_question"]
         return ProposedRow(
-            found.kind,
+            decision.kind,
             texts.get(choice),
-            ScoredText("Student’s action", step["student"], found.p_student),
+            ScoredText("Student’s action", step["student"], decision.p_student),
             tuple(one for name, one in texts.items() if name != choice and one.text),
             comment,
         )

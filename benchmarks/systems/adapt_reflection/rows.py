@@ -80,13 +80,13 @@ class Policy:
 
     def count(self, built: Sequence[BuiltTrajectory]) -> dict[str, int]:
         """Return how many rows that the thresholds propose have which review."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for one in built:
             for turn in one.turns:
                 if choice := choice_of(decide(turn.payload["builder"], self.thresholds).kind):
                     review = self.review_of(one, turn, choice)
-                    found[review.verdict if review else NOT_REVIEWED] += 1
-        return {name: found[name] for name in ("accepted", "edited", VETOED, NOT_REVIEWED)}
+                    counts[review.verdict if review else NOT_REVIEWED] += 1
+        return {name: counts[name] for name in ("accepted", "edited", VETOED, NOT_REVIEWED)}
 
 
 def preference_rows(built: Sequence[BuiltTrajectory], policy: Policy) -> Iterator[Pair]:

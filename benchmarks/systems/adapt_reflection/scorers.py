@@ -46,14 +46,14 @@ def parse_probabilities(text: str, params: Mapping[str, Any]) -> list[float]:
     """Parse kind ``token_probabilities``: a JSON object with ``probabilities``, one for each
     token.
     """
-    found = read_json_object(text).get("probabilities")
-    if not isinstance(found, list) or not 0 < len(found) <= MOST_TOKENS:
+    probabilities = read_json_object(text).get("probabilities")
+    if not isinstance(probabilities, list) or not 0 < len(probabilities) <= MOST_TOKENS:
         raise UnreadableReply(f"expected 1 to {MOST_TOKENS} numbers under “probabilities”.")
-    for value in found:
+    for value in probabilities:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not math.isfinite(value) or not 0 <= value <= 1:
             raise UnreadableReply(f"expected numbers from 0 to 1, found {str(value)[:40]!r}.")
-    return [float(value) for value in found]
+    return [float(value) for value in probabilities]
 
 
 # --- The stand-in ---------------------------------------------------------------------------------
@@ -115,7 +115,9 @@ def word_table(task: Task, parameters: Json) -> Answerer:
 
     def rule(ask: Ask, seed: int) -> Answer:
         text = ask.context["continuation"]
-        found = scorer.token_probs(ask.messages, text)
-        return Answer(canonical_json({"tokens": _WORD.findall(text), "probabilities": found}))
+        probabilities = scorer.token_probs(ask.messages, text)
+        return Answer(
+            canonical_json({"tokens": _WORD.findall(text), "probabilities": probabilities})
+        )
 
     return Scripted("word-table", VERSION, rule, parameters)

@@ -106,8 +106,8 @@ class Blocking:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The types of blocking tools, where they are the same for every blocked one."""
-        found = {kinds for _, kinds in self.tools}
-        return found.pop() if len(found) == 1 else ()
+        kinds_of_tools = {kinds for _, kinds in self.tools}
+        return kinds_of_tools.pop() if len(kinds_of_tools) == 1 else ()
 
 
 @dataclass(frozen=True)
@@ -149,15 +149,15 @@ class Count:
 
 def failure_counts(metrics: Mapping[str, Any]) -> list[Count]:
     """Count successes and failure details of a run, the most frequent first."""
-    found = sorted(metrics.get("failures", {}).items(), key=lambda pair: -pair[1])
+    failures = sorted(metrics.get("failures", {}).items(), key=lambda pair: -pair[1])
     return [Count(*failure_words(name), n, "ok" if name == "success" else "bad")
-            for name, n in found]  # fmt: skip
+            for name, n in failures]  # fmt: skip
 
 
 def category_counts(metrics: Mapping[str, Any]) -> list[Count]:
     """Count the failure categories of a run in their order."""
-    found = metrics.get("failure_categories", {})
-    return [Count(*CATEGORIES[name], found[name]) for name in CATEGORIES if name in found]
+    categories = metrics.get("failure_categories", {})
+    return [Count(*CATEGORIES[name], categories[name]) for name in CATEGORIES if name in categories]
 
 
 def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Any]]]]:

@@ -36,7 +36,7 @@ def read_files(folder: Path, problems: Problems) -> dict[str, DataFile]:
     if not folder.is_dir():
         problems.add(str(folder), "a folder", Unquoted("none"))
         return {}
-    found = {}
+    files = {}
     for name in NAMES:
         path = next(
             (p for p in (folder / f"{name}.json", folder / f"{name}.json.gz") if p.is_file()), None
@@ -44,8 +44,8 @@ def read_files(folder: Path, problems: Problems) -> dict[str, DataFile]:
         if path is None:
             problems.add(folder.name, f"a file {name}.json or {name}.json.gz", Unquoted("none"))
         elif source := _read(path, problems):
-            found[name] = source
-    return found
+            files[name] = source
+    return files
 
 
 def open_plain_or_packed(path: Path) -> BinaryIO:

@@ -199,8 +199,8 @@ def _tools(
 
 
 def parameters_of(tool: Json) -> Mapping[str, Json]:
-    found: Mapping[str, Json] = tool["parameters"].get("properties", {})
-    return found
+    parameters: Mapping[str, Json] = tool["parameters"].get("properties", {})
+    return parameters
 
 
 def _type(about: Json) -> str:
@@ -219,15 +219,15 @@ def _carried_out(event: Json) -> bool:
 
 def _values(events: Sequence[Json]) -> list[Value]:
     """Return every value once, with the step at which it came first."""
-    found: dict[tuple[str, bool], Value] = {}
+    value_by_key: dict[tuple[str, bool], Value] = {}
     for step, event in enumerate(events, 1):
         if event["category"] != "tool_ok":
             continue
         text, tool = as_text(event["value"]), event["request"]["name"]
-        old = found.get((text, event["success"])) or Value(text, event["success"], [], step)
+        old = value_by_key.get((text, event["success"])) or Value(text, event["success"], [], step)
         tools = list(dict.fromkeys([*old.tools, tool]))
-        found[text, event["success"]] = Value(text, old.success, tools, old.step)
-    return list(found.values())
+        value_by_key[text, event["success"]] = Value(text, old.success, tools, old.step)
+    return list(value_by_key.values())
 
 
 def as_text(value: Any) -> str:
@@ -239,10 +239,10 @@ def _suggestions(query: str, values: Sequence[Value]) -> list[str]:
     """Return what an argument may be: values that came back, the newest first, and those of the
     query.
     """
-    found = [*_QUOTED.findall(query), *_NUMBERED.findall(query)]
-    found = [text.strip().rstrip(".:,") for text in found]
+    quoted = [*_QUOTED.findall(query), *_NUMBERED.findall(query)]
+    quoted = [text.strip().rstrip(".:,") for text in quoted]
     came = [value.text for value in values[::-1] if value.success]
-    return [text for text in dict.fromkeys([*came, *found]) if text]
+    return [text for text in dict.fromkeys([*came, *quoted]) if text]
 
 
 _KINDS = (
@@ -271,8 +271,8 @@ def _past(step: int, event: Json) -> EarlierReply:
     request: Any = event.get("request")
     if _searched(event):
         count, note = len(event["tools"]), event["feedback"].splitlines()[2:]
-        found = f"{count} tool{'s' * (count != 1)} shown"
-        came = found if count else " ".join(["No tools.", *note])
+        shown = f"{count} tool{'s' * (count != 1)} shown"
+        came = shown if count else " ".join(["No tools.", *note])
         return EarlierReply(step, SEARCHED, _search_words(request), came, bool(count))
     if _carried_out(event):
         came = "Nothing was found for these values."

@@ -279,8 +279,8 @@ def believe(briefing: Briefing, notes: Notes) -> Move:
                 call = notes.call(tool, held)
                 if not notes.made(call):
                     return CALL, call
-    found = list(notes.believed.values())
-    return ANSWER, found[-1] if found else GIVEN_UP
+    believed = list(notes.believed.values())
+    return ANSWER, believed[-1] if believed else GIVEN_UP
 
 
 # --- agents ---------------------------------------------------------------------------------------

@@ -96,10 +96,10 @@ def _graph(
             return builtin, {**about, "problem": "the dataset has no graph of its own"}
         graph = Graph.of(stored)
         return graph, _about(DATASET, graph)
-    found, problem = yield from _modelled(settings)
-    if found is None:
+    modelled, problem = yield from _modelled(settings)
+    if modelled is None:
         return builtin, {**about, "problem": problem, "calls": 2 * len(SKILLS)}
-    return found, {**_about(MODEL, found), "calls": 2 * len(SKILLS)}
+    return modelled, {**_about(MODEL, modelled), "calls": 2 * len(SKILLS)}
 
 
 def _about(source: str, graph: Graph) -> dict[str, Any]:

@@ -158,15 +158,15 @@ def _types(names: Sequence[str]) -> list[tuple[str, str]]:
 
 def _places(rows: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
     """Return where things are, each kind of thing and place once: (place, things)."""
-    found: dict[str, dict[str, int]] = {}
+    counts_by_place: dict[str, dict[str, int]] = {}
     for id, where in rows:
         place = type_words(type_of(where)) if "|" in where else where.lower()
         name = type_words(type_of(id))
-        counts = found.setdefault(place, {})
+        counts = counts_by_place.setdefault(place, {})
         counts[name] = counts.get(name, 0) + 1
     return [
         (place, ", ".join(f"{n} × {name}" if n > 1 else name for name, n in sorted(names.items())))
-        for place, names in sorted(found.items())
+        for place, names in sorted(counts_by_place.items())
     ]
 
 

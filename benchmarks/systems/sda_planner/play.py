@@ -36,11 +36,11 @@ class HouseTypes:
         self.types = {id: entity.type for id, entity in house.entities.items()}
 
     def type_of(self, id: str) -> str:
-        found = self.types.get(id)
-        if found is None:
+        known = self.types.get(id)
+        if known is None:
             # Pieces come into being, and a type stands for a thing that is not known.
-            found = type_of(id) if "|" in id else id if id in TYPES else ""
-        return found
+            known = type_of(id) if "|" in id else id if id in TYPES else ""
+        return known
 
 
 class Play:
@@ -97,12 +97,12 @@ class Play:
 
     def known_places(self) -> list[list[str]]:
         """Return where the planner believes things to be: [id, where]."""
-        found = []
+        places = []
         for id in self.house.parents:
             where = self.belief.get((LOC, id))
             if isinstance(where, str):
-                found.append([id, where])
-        return found
+                places.append([id, where])
+        return places
 
     def ground(self, steps: Sequence[Step], belief: Belief) -> list[Step]:
         """Return steps with the things that they mean, as far as the planner can tell."""
@@ -112,12 +112,12 @@ class Play:
             *self.house.parents,
             *(e.id for e in self.house.entities.values() if e.fixed),
         ]
-        belief, found = belief.copy(), []
+        belief, grounded_steps = belief.copy(), []
         for step in steps:
             grounded = belief.ground(step, known)
             belief.apply(self.graph, grounded)
-            found.append(grounded)
-        return found
+            grounded_steps.append(grounded)
+        return grounded_steps
 
     def observe(self, belief: Belief, seen: Observation) -> None:
         """Take what is seen for true."""

@@ -73,9 +73,9 @@ class Memory:
         """Return receptacles for a type: those used most often first, then the nearest."""
         at = self.entity(near)
         here = (at.pos[0], at.pos[2]) if at else self.house.start
-        found = [e for e in self.house.entities.values() if e.fixed and accepts(e.type, type)]
+        places = [e for e in self.house.entities.values() if e.fixed and accepts(e.type, type)]
         return sorted(
-            found,
+            places,
             key=lambda e: (-self.uses.get(e.id, 0), distance(here, (e.pos[0], e.pos[2])), e.id),
         )
 
@@ -96,10 +96,10 @@ Mistake = Callable[[Memory, Plan, random.Random], Plan | None]
 
 def _without(skill: str) -> Mistake:
     def drop(memory: Memory, plan: Plan, rng: random.Random) -> Plan | None:
-        found = [n for n, step in enumerate(plan) if step.skill == skill]
-        if not found:
+        places = [n for n, step in enumerate(plan) if step.skill == skill]
+        if not places:
             return None
-        at = rng.choice(found)
+        at = rng.choice(places)
         return plan[:at] + plan[at + 1 :]
 
     return drop
@@ -107,11 +107,11 @@ def _without(skill: str) -> Mistake:
 
 def drop_close(memory: Memory, plan: Plan, rng: random.Random) -> Plan | None:
     """Leave out the close before something is turned on."""
-    found = [
+    places = [
         n for n in range(len(plan) - 1) if plan[n].skill == CLOSE and plan[n + 1].skill == ON
     ]  # fmt: skip
-    at = rng.choice(found) if found else -1
-    return plan[:at] + plan[at + 1 :] if found else None
+    at = rng.choice(places) if places else -1
+    return plan[:at] + plan[at + 1 :] if places else None
 
 
 def pick_early(memory: Memory, plan: Plan, rng: random.Random) -> Plan | None:
@@ -171,8 +171,8 @@ def confuse(memory: Memory, plan: Plan, rng: random.Random) -> Plan | None:
 
 def drop_knife(memory: Memory, plan: Plan, rng: random.Random) -> Plan | None:
     """Forget to take the knife."""
-    found = [n for n, step in enumerate(plan) if step.skill == PICK and step.type in KNIVES]
-    return plan[: found[0]] + plan[found[0] + 1 :] if found else None
+    places = [n for n, step in enumerate(plan) if step.skill == PICK and step.type in KNIVES]
+    return plan[: places[0]] + plan[places[0] + 1 :] if places else None
 
 
 def cut_tail(memory: Memory, plan: Plan, rng: random.Random) -> Plan | None:
@@ -204,9 +204,9 @@ def perturb(memory: Memory, plan: Plan, rate: float, rng: random.Random, paramet
             continue
         kinds = [only] if only in MISTAKES else rng.sample(sorted(MISTAKES), len(MISTAKES))
         for kind in kinds:
-            found = MISTAKES[kind][1](memory, plan, rng)
-            if found:
-                plan = found
+            perturbed = MISTAKES[kind][1](memory, plan, rng)
+            if perturbed:
+                plan = perturbed
                 break
     return plan
 
@@ -297,15 +297,15 @@ def _look_for(memory: Memory, step: Step, context: Json) -> Plan:
     tried = {one[2] for one in context["executed"] if one[0] == FIND}
     tried |= {where for id, where in context["known"] if id == step.id}
     held = context["held"]
-    found: Plan = []
+    search: Plan = []
     places = [e for e in memory.places_for(step.type) if e.id not in tried]
     if not places:
         places = memory.places_for(step.type)
     for one in places[:LOOKED_INTO]:
-        found.append(Step(FIND, one.type, one.id))
+        search.append(Step(FIND, one.type, one.id))
         if one.type in CONTAINERS and not held:
-            found.append(Step(OPEN, one.type, one.id))
-    return [*found, step]
+            search.append(Step(OPEN, one.type, one.id))
+    return [*search, step]
 
 
 def correct(context: Json) -> Plan:

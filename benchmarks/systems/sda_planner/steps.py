@@ -89,8 +89,8 @@ def write_plan(steps: Iterable[Step]) -> str:
 
 def read_step(text: str) -> Step:
     """Return the step that a line stands for; one that cannot be read is kept as it is."""
-    found = _ID.search(text)
-    id = found[1] if found else ""
+    match = _ID.search(text)
+    id = match[1] if match else ""
     words = _ID.sub("", text).strip().strip("\"'`").rstrip(".")
     lowered = " ".join(words.lower().split())
     for start, skill in _STARTS:

@@ -144,7 +144,7 @@ def test_the_plan_counts_what_is_then_asked(played: Run) -> None:
     asked = Exchange.objects.filter(trajectory__run=anew)
     assert {role: asked.filter(role=role).count() for role in plan.calls} == plan.calls
     assert plan.total_calls == asked.count()
-    assert (plan.found.trajectories, plan.currency) == (3, "")
+    assert (plan.scope.trajectories, plan.currency) == (3, "")
 
 
 def test_a_judging_goes_on_where_a_worker_died(played: Run) -> None:

@@ -28,7 +28,7 @@ def answers(client: Client, chosen: str) -> dict[str, Any]:
     page = client.get(f"{NEW}?{chosen}")
     form = page.context["form"]
     given = {name: form[name].value() for name in form.fields if form[name].value() is not None}
-    expected = page.context["found"].trajectories
+    expected = page.context["scope"].trajectories
     return {**given, **dict(page.context["choice"]), "name": "Second look", "expected": expected}
 
 
@@ -82,7 +82,7 @@ def test_what_a_list_shows_is_chosen(played: Run, researcher: Client) -> None:
         ("&max_turns=1", played.trajectories.filter(turn_count=1).count()),
     ):
         listed = urlencode({"list": f"run={played.pk}{query}"})
-        assert researcher.get(f"{NEW}?{listed}").context["found"].trajectories == wanted
+        assert researcher.get(f"{NEW}?{listed}").context["scope"].trajectories == wanted
     assert "Nothing to re-judge" in text(researcher.get(NEW))
 
 

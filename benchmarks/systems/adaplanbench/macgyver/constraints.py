@@ -40,14 +40,14 @@ class Mentions:
 
 def named_in(text: str, listed: Sequence[str] = ()) -> Mentions:
     """Return what a text names, however it is meant, unless it is ruled out."""
-    found = [m for m in mentions(text, listed) if m.status != "ruled_out"]
-    tools = {m.name for m in found if m.kind == "tool"}
+    mentioned = [m for m in mentions(text, listed) if m.status != "ruled_out"]
+    tools = {m.name for m in mentioned if m.kind == "tool"}
     lexicon = load_lexicon()
     kinds = {lexicon.tools[name].of for name in tools}
     # A general word that no kind explains may mean any of its kinds.
     loose = {name for name in tools if name in lexicon.general and name not in kinds}
     tools |= {tool.name for tool in lexicon.tools.values() if tool.of in loose}
-    return Mentions(frozenset(tools), frozenset(m.name for m in found if m.kind == "attribute"))
+    return Mentions(frozenset(tools), frozenset(m.name for m in mentioned if m.kind == "attribute"))
 
 
 def goal_of(query: str, theme: str) -> Mentions:
@@ -55,11 +55,11 @@ def goal_of(query: str, theme: str) -> Mentions:
     attributes.
     """
     known = load_lexicon()
-    found = named_in(query)
-    tools = found.tools | set(tools_of_words(query))
+    mentioned = named_in(query)
+    tools = mentioned.tools | set(tools_of_words(query))
     deeds = {name for tool in tools for name in known.tools[tool].attributes}
     deeds |= {known.attributes[key].name for key in phrases()["spared"].get(theme, ())}
-    return Mentions(frozenset(tools), found.attributes | deeds)
+    return Mentions(frozenset(tools), mentioned.attributes | deeds)
 
 
 @cache
@@ -77,11 +77,11 @@ def needed_by(query: str) -> dict[str, str]:
     A constraint on it would contradict the task: nothing greasy for bacon, nothing wet in a boat.
     """
     words = [word for tokens in sentences(query) for word in tokens]
-    found = {
+    word_by_need = {
         about: next((word for word in words if word in known), "")
         for about, known in _needs().items()
     }
-    return {about: word for about, word in found.items() if word}
+    return {about: word for about, word in word_by_need.items() if word}
 
 
 @dataclass(frozen=True)

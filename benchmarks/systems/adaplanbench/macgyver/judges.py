@@ -181,7 +181,7 @@ class PlanSigns:
 
 def read_signs(plan: str, listed: tuple[str, ...] = ()) -> PlanSigns:
     known = vocabulary.load_lexicon()
-    found = lexicon.uses(plan, listed)
+    uses = lexicon.uses(plan, listed)
     steps = split_steps(plan)
     text = "\n".join(steps)
     outside = _HELP.search(text)
@@ -189,9 +189,9 @@ def read_signs(plan: str, listed: tuple[str, ...] = ()) -> PlanSigns:
     return PlanSigns(
         steps=len(steps),
         quantities=len(_QUANTITY.findall(text)),
-        specific=sum(tool not in known.general for tool in found.tools),
-        uncommon=tuple(tool for tool in found.tools if tool in UNCOMMON),
-        hazards=tuple(name for name in found.attributes if name in names),
+        specific=sum(tool not in known.general for tool in uses.tools),
+        uncommon=tuple(tool for tool in uses.tools if tool in UNCOMMON),
+        hazards=tuple(name for name in uses.attributes if name in names),
         cares=len(_CARE.findall(text)),
         afterwards=len(_AFTERWARDS.findall(text)),
         help=outside.group() if outside else "",

@@ -274,25 +274,25 @@ def mentions(text: str, listed: Sequence[str] = ()) -> tuple[Mention, ...]:
 @lru_cache(maxsize=4096)
 def _mentions(text: str, listed: tuple[str, ...]) -> tuple[Mention, ...]:
     lexicon = load_lexicon()
-    found: list[Mention] = []
+    every: list[Mention] = []
     for number, step in enumerate(split_steps(text), 1):
         for tokens in sentences(step):
-            found += _tools_in(lexicon, tokens, number)
-            found += _deeds_in(lexicon, tokens, number)
-    plain = set(found)
-    found = _without_made(_resolve(lexicon, found, listed), listed)
+            every += _tools_in(lexicon, tokens, number)
+            every += _deeds_in(lexicon, tokens, number)
+    plain = set(every)
+    every = _without_made(_resolve(lexicon, every, listed), listed)
     # Each tool lends its attributes, a general word only where no kind is meant: neither is a
     # butter knife a sharp knife, nor "the straw" of metal throwaway plastic.
-    meant = {(m.step, m.surface, lexicon.tools[m.name].of) for m in found if m.kind == "tool"}
-    for mention in tuple(found):
+    meant = {(m.step, m.surface, lexicon.tools[m.name].of) for m in every if m.kind == "tool"}
+    for mention in tuple(every):
         if mention.kind != "tool" or (mention.step, mention.surface, mention.name) in meant:
             continue
         if mention in plain or lexicon.tools[mention.name].of:
             for name in lexicon.tools[mention.name].attributes:
-                found.append(
+                every.append(
                     Mention("attribute", name, mention.step, mention.surface, mention.status)
                 )
-    return tuple(sorted(dict.fromkeys(found), key=lambda mention: mention.step))
+    return tuple(sorted(dict.fromkeys(every), key=lambda mention: mention.step))
 
 
 def _places(lexicon: Lexicon, tokens: Sequence[str]) -> Iterator[tuple[Form, int, int]]:
@@ -306,13 +306,13 @@ def _places(lexicon: Lexicon, tokens: Sequence[str]) -> Iterator[tuple[Form, int
 
 
 def _tools_in(lexicon: Lexicon, tokens: Sequence[str], step: int) -> list[Mention]:
-    found = []
+    tools = []
     for form, start, end in _places(lexicon, tokens):
         status = tool_status(tokens, start, end)
         if status == "used" and lexicon.tools[form.key].rid and unwanted(tokens, start, end):
             status = "ruled_out"
-        found.append(Mention("tool", form.key, step, " ".join(tokens[start:end]), status))
-    return found
+        tools.append(Mention("tool", form.key, step, " ".join(tokens[start:end]), status))
+    return tools
 
 
 def _longest(
@@ -344,7 +344,7 @@ def _fits(lexicon: Lexicon, form: Form, tokens: Sequence[str], start: int, end: 
 
 
 def _deeds_in(lexicon: Lexicon, tokens: Sequence[str], step: int) -> list[Mention]:
-    found = []
+    deeds = []
     hidden: dict[str, set[int]] = {}
     hits: list[tuple[Form, int, int]] = []
     for start, token in enumerate(tokens):
@@ -361,14 +361,14 @@ def _deeds_in(lexicon: Lexicon, tokens: Sequence[str], step: int) -> list[Mentio
             continue
         name = lexicon.attributes[form.key].name
         surface = " ".join(tokens[start:end])
-        found.append(Mention("attribute", name, step, surface, deed_status(tokens, start, end)))
-    return found
+        deeds.append(Mention("attribute", name, step, surface, deed_status(tokens, start, end)))
+    return deeds
 
 
-def _resolve(lexicon: Lexicon, found: list[Mention], listed: Sequence[str]) -> list[Mention]:
+def _resolve(lexicon: Lexicon, unresolved: list[Mention], listed: Sequence[str]) -> list[Mention]:
     """Let general words stand for the kind that is meant, and kinds for their general word too."""
     kinds: dict[str, list[str]] = {}
-    for mention in found:
+    for mention in unresolved:
         if mention.kind == "tool" and (of := lexicon.tools[mention.name].of):
             kinds.setdefault(of, []).append(mention.name)
     offered: dict[str, list[str]] = {}
@@ -376,7 +376,7 @@ def _resolve(lexicon: Lexicon, found: list[Mention], listed: Sequence[str]) -> l
         if name in lexicon.tools and (of := lexicon.tools[name].of):
             offered.setdefault(of, []).append(name)
     resolved: list[Mention] = []
-    for mention in found:
+    for mention in unresolved:
         resolved.append(mention)
         if mention.kind != "tool":
             continue
@@ -394,10 +394,10 @@ def _resolve(lexicon: Lexicon, found: list[Mention], listed: Sequence[str]) -> l
     return resolved
 
 
-def _without_made(found: list[Mention], listed: Sequence[str]) -> list[Mention]:
+def _without_made(resolved: list[Mention], listed: Sequence[str]) -> list[Mention]:
     """Leave out things that the plan makes first: such a thing is meant when it is named again."""
     first: dict[str, Status] = {}
-    for mention in found:
+    for mention in resolved:
         if mention.kind == "tool":
             first.setdefault(mention.name, mention.status)
     made = {name for name, status in first.items() if status in ("made", "likeness")} - set(listed)
@@ -405,7 +405,7 @@ def _without_made(found: list[Mention], listed: Sequence[str]) -> list[Mention]:
         Mention(m.kind, m.name, m.step, m.surface, "made")
         if m.kind == "tool" and m.name in made and m.status == "used"
         else m
-        for m in found
+        for m in resolved
     ]
 
 
@@ -414,22 +414,22 @@ def named(text: str) -> tuple[str, ...]:
     added.
     """
     lexicon = load_lexicon()
-    found: list[str] = []
+    keys: list[str] = []
     for tokens in sentences(text):
         for form, start, end in _places(lexicon, tokens):
             status = tool_status(tokens, start, end)
             # "a hammer, which is not very heavy" is there, "bottles with no caps" offers no cap
             if status == "used" or (status == "ruled_out" and not ruled_out_before(tokens, start)):
-                found.append(form.key)
-    return tuple(dict.fromkeys(found))
+                keys.append(form.key)
+    return tuple(dict.fromkeys(keys))
 
 
 def tools_of_words(text: str) -> tuple[str, ...]:
     """Return every tool that some single word of a text may mean, whatever stands around it."""
     forms = load_lexicon().forms
     words = {word for tokens in sentences(text) for word in tokens}
-    found = [form.key for w in sorted(words) for form in forms.get(w, ()) if len(form.tokens) == 1]
-    return tuple(dict.fromkeys(found))
+    keys = [form.key for w in sorted(words) for form in forms.get(w, ()) if len(form.tokens) == 1]
+    return tuple(dict.fromkeys(keys))
 
 
 @dataclass(frozen=True)

@@ -56,11 +56,11 @@ def pool_for(task: Task, policy: str) -> tuple[PoolPlan, ...]:
     record.
     """
     pool = POOLS[policy]
-    found: dict[str, PoolPlan] = {}
+    plans: dict[str, PoolPlan] = {}
     for plan in pool_of(task):
         if pool.holds(plan.author):
-            found.setdefault(normal_words(plan.text), plan)
-    return tuple(found.values())
+            plans.setdefault(normal_words(plan.text), plan)
+    return tuple(plans.values())
 
 
 def _recorded(name: str) -> Callable[[Task, Json], Answerer]:

@@ -88,23 +88,23 @@ class _Results:
 
 
 def _check_results(results_file: Path, ids: set[int], faults: Problems) -> _Results:
-    found = _Results()
+    results = _Results()
     try:
         with results_file.open("rb") as raw:
             file = JsonFile(results_file, raw)
             for key, rows in file.members():
                 recorded = _recorded(results_file.name, key, rows, faults)
-                number = _number(results_file.name, key, ids, found.answered, faults)
+                number = _number(results_file.name, key, ids, results.answered, faults)
                 if number is not None:
-                    found.answered.add(number)
-                found.answers += len(recorded)
-                found.without_verdict += sum(not row.verdict for row in recorded)
-            found.checksum = file.checksum
+                    results.answered.add(number)
+                results.answers += len(recorded)
+                results.without_verdict += sum(not row.verdict for row in recorded)
+            results.checksum = file.checksum
     except FileRefused as refused:
         faults.extend(refused)
     except OSError as error:
         faults.add(results_file.name, "a file to read", Unquoted(error.strerror or "none"))
-    return found
+    return results
 
 
 def read_macgyver_problems(

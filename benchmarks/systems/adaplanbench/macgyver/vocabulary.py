@@ -122,8 +122,8 @@ def _index(forms: Iterable[Form]) -> dict[str, tuple[Form, ...]]:
     for form in forms:
         by_first.setdefault(form.tokens[0], []).append(form)
     return {
-        first: tuple(sorted(found, key=lambda form: -len(form.tokens)))
-        for first, found in by_first.items()
+        first: tuple(sorted(same_start, key=lambda form: -len(form.tokens)))
+        for first, same_start in by_first.items()
     }
 
 

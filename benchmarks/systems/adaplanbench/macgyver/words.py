@@ -67,14 +67,14 @@ def sentences(text: str) -> list[list[str]]:
     """Return tokens by sentence, in lower case. Hyphens count as spaces, possessive endings are
     cut.
     """
-    found: list[list[str]] = [[]]
+    token_lists: list[list[str]] = [[]]
     plain = text.lower().translate(_QUOTES).replace("-", " ")
     for token in _TOKEN.findall(plain):
         if token in _SENTENCE_END:
-            found.append([])
+            token_lists.append([])
             continue
-        found[-1].append(token.removesuffix("'s"))
-    return [tokens for tokens in found if tokens]
+        token_lists[-1].append(token.removesuffix("'s"))
+    return [tokens for tokens in token_lists if tokens]
 
 
 def tokens_of(form: str) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ class Dish:
     @cached_property
     def entered(self) -> Mapping[str, tuple[int, int]]:
         """The steps by movable object: of its entry into the vessel, and of its first into any."""
-        found: dict[str, tuple[int, int]] = {}
+        entered: dict[str, tuple[int, int]] = {}
         for food in self.foods:
             first: dict[str, int] = {}
             here: dict[str, int] = {}
@@ -96,8 +96,8 @@ class Dish:
             for base in food.base:
                 start = first.get(base, food.moved)
                 at = (here.get(base, food.moved), start)
-                found[base] = min(found.get(base, at), at)
-        return found
+                entered[base] = min(entered.get(base, at), at)
+        return entered
 
     def _parts(self, bases: Iterable[str], nodes: Sequence[Node]) -> dict[str, DishPart]:
         holder = {base: node for node in reversed(nodes) for base in node.base}
@@ -139,16 +139,16 @@ class Dish:
     @cached_property
     def side(self) -> Mapping[str, DishPart]:
         """Food that was brought to the same furniture, or lies on the same plate unmixed."""
-        found: dict[str, DishPart] = {}
+        parts: dict[str, DishPart] = {}
         if self.vessel.thing.category == "plate":
             lineage = {b for node in self.defining for b in node.base}
             loose = [b for b in self._all if b not in lineage]
-            found.update(self._parts(loose, self.foods))
+            parts.update(self._parts(loose, self.foods))
         for node, brought in _brought(self.world, self.furniture, False, skip=self.vessel.id):
             if node.thing.type == EDIBLE:
                 for base in node.base:
-                    found.setdefault(base, DishPart(base, brought, node))
-        return found
+                    parts.setdefault(base, DishPart(base, brought, node))
+        return parts
 
     @cached_property
     def together(self) -> Mapping[str, DishPart]:
@@ -191,34 +191,34 @@ class Dish:
     @cached_property
     def used(self) -> Mapping[str, int]:
         """Vessels, tools and appliances by the step at which the dish last used them."""
-        found: dict[str, int] = {}
+        used: dict[str, int] = {}
         for node in self.foods:
             for entry in node.entries:
-                found[entry.vessel] = entry.t
+                used[entry.vessel] = entry.t
             for event in node.events:
                 for name in (event.container, event.tool, event.appliance):
                     if name:
-                        found[name] = event.t
-        return found
+                        used[name] = event.t
+        return used
 
     @cached_property
     def tools(self) -> Mapping[str, int]:
         """The tools that a ``tool`` rule looks at: things that cooked or mixed it, hold it, or
         lie in it.
         """
-        found: dict[str, int] = {}
+        tools: dict[str, int] = {}
         for node in self.foods:
             for event in node.events:
                 for name in (event.container, event.tool, event.appliance):
                     if name:
-                        found[name] = event.t
+                        tools[name] = event.t
         if self.vessel.thing.type != EDIBLE:
-            found[self.vessel.id] = self.done
+            tools[self.vessel.id] = self.done
             for name in self.vessel.children:
                 node = self.world.nodes[name]
                 if node.thing.type != EDIBLE:
-                    found[name] = node.moved
-        return found
+                    tools[name] = node.moved
+        return tools
 
 
 def _brought(world: World, node: Node, moved: bool, skip: str) -> Iterable[tuple[Node, int]]:

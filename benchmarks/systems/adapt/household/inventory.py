@@ -98,17 +98,17 @@ class Inventory:
 
     def pick(self, selector: str) -> frozenset[str]:
         """Return the ids that a selector matches; ``ValueError`` if it is none."""
-        found = self._picked.get(selector)
-        if found is None:
-            found = self._picked[selector] = frozenset(self._matches(selector))
-        return found
+        picked = self._picked.get(selector)
+        if picked is None:
+            picked = self._picked[selector] = frozenset(self._matches(selector))
+        return picked
 
     def pick_any(self, selectors: tuple[str, ...]) -> frozenset[str]:
         """Return the ids that at least one of several selectors matches."""
-        found = self._picked.get(selectors)
-        if found is None:
-            found = self._picked[selectors] = frozenset().union(*map(self.pick, selectors))
-        return found
+        picked = self._picked.get(selectors)
+        if picked is None:
+            picked = self._picked[selectors] = frozenset().union(*map(self.pick, selectors))
+        return picked
 
     def _matches(self, selector: str) -> Iterable[str]:
         read = _SELECTOR.fullmatch(selector)

@@ -114,10 +114,10 @@ class Judge:
 
     def _unavailable(self, rule: Rule) -> str:
         """Return why a rule cannot apply in this scene; '' if it can."""
-        found = self._available.get(id(rule))
-        if found is None:
-            found = self._available[id(rule)] = self._why_unavailable(rule)
-        return found
+        reason = self._available.get(id(rule))
+        if reason is None:
+            reason = self._available[id(rule)] = self._why_unavailable(rule)
+        return reason
 
     def _why_unavailable(self, rule: Rule) -> str:
         args, present = rule.args, self.world.present
@@ -250,10 +250,10 @@ class Judge:
         return GoalVerdict(VIOLATED, f"no {selector_words(wanted)} in {_words(dish.kind)}")
 
     def _together(self, rule: Rule, dish: Dish) -> GoalVerdict:
-        found = [self._matching(dish.added, (selector,)) for selector in rule.args["sel"]]
-        parts = [part for some in found for part in some]
+        matching = [self._matching(dish.added, (selector,)) for selector in rule.args["sel"]]
+        parts = [part for some in matching for part in some]
         where = f"in {_words(dish.kind)}"
-        if all(found):
+        if all(matching):
             return _resting(SATISFIED, parts, where)
         if parts:
             return _resting(VIOLATED, parts, f"alone {where}")
@@ -364,8 +364,8 @@ def _or(selectors: tuple[str, ...]) -> str:
 @cache
 def selector_words(selector: str) -> str:
     """Return a selector in words: "milk+dairy-full_fat" is "dairy milk (not full fat)"."""
-    found = _MARKS.split(selector)
-    category, marks = found[0], list(zip(found[1::2], found[2::2], strict=True))
+    pieces = _MARKS.split(selector)
+    category, marks = pieces[0], list(zip(pieces[1::2], pieces[2::2], strict=True))
     wanted = [_words(word) for sign, word in marks if sign == "+"]
     banned = [_words(word) for sign, word in marks if sign == "-"]
     noun = {"*": "" if wanted else "thing", "*edible": "food"}.get(category, _words(category))

@@ -156,8 +156,8 @@ class World:
         wanted = normalise(name)
         shown = without_article(name)[:LONGEST_SHOWN]
         pool = [self.nodes[c] for c in inside.children] if inside else list(self.nodes.values())
-        if inside is None and (found := self.nodes.get(wanted)) is not None:
-            return self._seen(found)
+        if inside is None and (named := self.nodes.get(wanted)) is not None:
+            return self._seen(named)
         for fits in _FITS:
             if matches := [node for node in pool if fits(node, wanted)]:
                 return self._seen(self._nearest(matches))
@@ -384,7 +384,7 @@ class World:
     def _look_for(self, action: Action) -> str:
         wanted = normalise(action.x)
         words = wanted.replace("_", " ")
-        found = [
+        nodes = [
             node
             for node in self.nodes.values()
             if node.thing.type != ROOM
@@ -394,10 +394,10 @@ class World:
                 or words in node.thing.description.lower()
             )
         ]
-        if not wanted or not found:
+        if not wanted or not nodes:
             return f"You look for {action.x[:LONGEST_SHOWN]} and find nothing."
-        names = list(dict.fromkeys(node.name for node in found))
-        whole = any(words in _words_of(node) for node in found)
+        names = list(dict.fromkeys(node.name for node in nodes))
+        whole = any(words in _words_of(node) for node in nodes)
         short = len(words) < SHORTEST_PART and not self.finds_parts
         if short and not whole and len(names) > 1:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
@@ -405,9 +405,9 @@ class World:
                 f"{words} is ambiguous: it is part of {', '.join(names[:3])}{more}. "
                 "Name what you look for."
             )
-        for node in found:
+        for node in nodes:
             self.known[node.id] = None
-        parts = [f"{self.describe(node)} in {self.place_words(node)}" for node in found]
+        parts = [f"{self.describe(node)} in {self.place_words(node)}" for node in nodes]
         return f"You look for {words}. You find: " + "; ".join(parts) + "."
 
     def _move(self, action: Action) -> str:

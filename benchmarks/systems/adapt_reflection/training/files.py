@@ -86,12 +86,12 @@ def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 def _read_object(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        row = json.loads(line)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        row = None
+    if not isinstance(row, dict):
         raise RowsRefused(f"{path}, line {number}: expected a JSON object")
-    return found
+    return row
 
 
 def _read_row(
@@ -121,10 +121,10 @@ def _is_message(value: Any) -> bool:
 
 def _read_about(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        about = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return about if isinstance(about, dict) else {}
 
 
 def split_rows(rows: Sequence[TrainingRow], share: float, seed: int) -> Split:

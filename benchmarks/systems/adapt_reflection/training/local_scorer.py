@@ -44,14 +44,14 @@ class TransformersScorer:
         """
         prompt = self.form(context)
         pieces, logprobs = self.logprobs(prompt + continuation)
-        read, found = 0, []
+        read, probabilities = 0, []
         for piece, value in zip(pieces, logprobs, strict=True):
             if read >= len(prompt) and value is not None:
-                found.append(math.exp(value))
+                probabilities.append(math.exp(value))
             read += len(piece)
-        if not found:
+        if not probabilities:
             raise ValueError("the text has no token of its own")
-        return found
+        return probabilities
 
     def logprobs(self, text: str) -> tuple[list[str], list[float | None]]:
         """Return the tokens of a text as pieces of it, and the log probability of each.
@@ -77,16 +77,16 @@ def load(model: str, adapter: str | None = None, prompt_form: str = "transcript"
     """Return a scorer by a model (a folder or a name) with an adapter, if one is given."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(adapter or model)
-        found = AutoModelForCausalLM.from_pretrained(model, dtype="auto")
+        model_weights = AutoModelForCausalLM.from_pretrained(model, dtype="auto")
         if adapter:
-            found = PeftModel.from_pretrained(found, adapter)
+            model_weights = PeftModel.from_pretrained(model_weights, adapter)
     except (OSError, ValueError) as error:
         raise ModelRefused(f"{adapter or model} cannot be loaded: {error}") from None
     if not tokenizer.is_fast:
         raise ModelRefused(f"the tokenizer of {model} does not tell where its tokens stand")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return TransformersScorer(
-        Path(adapter or model).name, found.to(device).eval(), tokenizer, prompt_form
+        Path(adapter or model).name, model_weights.to(device).eval(), tokenizer, prompt_form
     )
 
 

@@ -38,24 +38,24 @@ def tagged(text: str) -> list[AgentAction]:
     One pass over the marks: a regular expression for pairs would take quadratic time over a reply
     that is full of openings.
     """
-    found = []
+    actions = []
     for tag, mark in _MARKS.items():
         start = None
         for place in mark.finditer(text):
             if not place[1] and start is None:
                 start = place.end()
             elif place[1] and start is not None:
-                found.append(AgentAction(tag, text[start : place.start()].strip()))
+                actions.append(AgentAction(tag, text[start : place.start()].strip()))
                 start = None
-    return found
+    return actions
 
 
 def parse_tagged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Parse kind ``tagged_action``."""
-    found = tagged(text)
-    if len(found) != 1:
+    actions = tagged(text)
+    if len(actions) != 1:
         return {"kind": LABEL_ERROR, "content": ""}
-    return {"kind": found[0].kind, "content": found[0].content}
+    return {"kind": actions[0].kind, "content": actions[0].content}
 
 
 def read_object(content: str) -> dict[str, Any] | None:

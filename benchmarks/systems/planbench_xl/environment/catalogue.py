@@ -99,27 +99,27 @@ class ToolWorld:
     @cached_property
     def by_output(self) -> Mapping[str, tuple[CatalogueTool, ...]]:
         """The baseline tools that give a data type, sorted by name."""
-        found = defaultdict(list)
+        tools_by_output = defaultdict(list)
         for tool in sorted(self.of_kind(BASELINE), key=lambda tool: tool.name):
-            found[tool.output].append(tool)
-        return {key: tuple(tools) for key, tools in found.items()}
+            tools_by_output[tool.output].append(tool)
+        return {key: tuple(tools) for key, tools in tools_by_output.items()}
 
     @cached_property
     def by_inputs(self) -> Mapping[tuple[str, ...], tuple[CatalogueTool, ...]]:
         """The baseline tools with one or two inputs, by these (sorted), sorted by name."""
-        found = defaultdict(list)
+        tools_by_inputs = defaultdict(list)
         for tool in sorted(self.of_kind(BASELINE), key=lambda tool: tool.name):
             if len(tool.inputs) <= 2:
-                found[tuple(sorted(tool.inputs))].append(tool)
-        return {key: tuple(tools) for key, tools in found.items()}
+                tools_by_inputs[tuple(sorted(tool.inputs))].append(tool)
+        return {key: tuple(tools) for key, tools in tools_by_inputs.items()}
 
     @cached_property
     def siblings(self) -> Mapping[str, tuple[CatalogueTool, ...]]:
         """The noisy tools beside each baseline tool, sorted by name."""
-        found = defaultdict(list)
+        tools_by_source = defaultdict(list)
         for tool in sorted(self.of_kind(NOISY), key=lambda tool: tool.name):
-            found[tool.source].append(tool)
-        return {key: tuple(tools) for key, tools in found.items()}
+            tools_by_source[tool.source].append(tool)
+        return {key: tuple(tools) for key, tools in tools_by_source.items()}
 
     @cached_property
     def blockers(self) -> Mapping[tuple[str, str], CatalogueTool]:
@@ -133,16 +133,16 @@ class ToolWorld:
             rows &= self._column(datatype).get(text_of(arguments[name]), 0)
             if not rows:
                 return None
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         while rows:
             number = (rows & -rows).bit_length() - 1
             rows &= rows - 1
             value = self.rows[number].get(tool.output)
             if value is not None:
-                found.setdefault(text_of(value), value)
-        if len(found) > 1:
-            raise Ambiguous(tool.name, list(found))
-        return next(iter(found.values()), None)
+                values.setdefault(text_of(value), value)
+        if len(values) > 1:
+            raise Ambiguous(tool.name, list(values))
+        return next(iter(values.values()), None)
 
     def _column(self, datatype: str) -> dict[str, int]:
         """Return by the text of a value the rows that have it, as bits; built when first asked

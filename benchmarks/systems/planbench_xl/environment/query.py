@@ -84,13 +84,13 @@ class HeldData:
         """Return the kinds of unreliable tool whose values of a data type stand in an answer."""
         given = normalise(answer)
         known = {normalise(text) for text in self.trusted.get(datatype, ())}
-        found = {
+        sources = {
             kind
             for plain, kinds in self.sources.get(datatype, {}).items()
             if plain in given and not (unless_trusted and plain in known)
             for kind in kinds
         }
-        return sorted(found)
+        return sorted(sources)
 
     def record(self) -> dict[str, Any]:
         """Return the end state as JSON values."""
@@ -257,8 +257,8 @@ class Query:
             )
         self._reset(RETRIEVAL_ERRORS)
         self.tally.searches_run += 1
-        found = select(self.world, checked)
-        tools = self.arrangement.arrange(self.world, found)
+        retrieved = select(self.world, checked)
+        tools = self.arrangement.arrange(self.world, retrieved)
         for tool in tools:
             if tool.name not in self.shown:
                 self.shown[tool.name] = tool
@@ -268,15 +268,15 @@ class Query:
         self.reach.show(tools)
         names = [tool.name for tool in tools]
         facts = {
-            "matched": dict(found.matched),
-            "note": found.note,
+            "matched": dict(retrieved.matched),
+            "note": retrieved.note,
             "tool_count": len(tools),
             "tools": names,
         }
         asked = shown_request(checked)
         return StepResult(
             "retrieve_ok",
-            search_result_text(found, tools, self.ids, self.version),
+            search_result_text(retrieved, tools, self.ids, self.version),
             facts,
             asked,
             {"request": asked, "tools": names},

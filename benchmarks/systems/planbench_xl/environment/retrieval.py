@@ -33,14 +33,14 @@ class _Group:
 
 
 def with_siblings(
-    world: ToolWorld, found: Iterable[CatalogueTool], most: int | None
+    world: ToolWorld, primary: Iterable[CatalogueTool], most: int | None
 ) -> list[CatalogueTool]:
     """Return the tools found, each followed by siblings, ``most`` tools in all (None: without
     limit).
 
     The draw depends on the tools alone, not on the query. Tools that were found are never dropped.
     """
-    primaries = list({tool.name: tool for tool in found}.values())
+    primaries = list({tool.name: tool for tool in primary}.values())
     groups: dict[str, _Group] = {}
     for tool in primaries:
         groups.setdefault(tool.source, _Group(tool.source)).primaries.append(tool)
@@ -178,15 +178,15 @@ class Arrangement:
     task_id: str
     query_id: str
 
-    def arrange(self, world: ToolWorld, found: RetrievalResult) -> tuple[CatalogueTool, ...]:
+    def arrange(self, world: ToolWorld, retrieved: RetrievalResult) -> tuple[CatalogueTool, ...]:
         """Return the tools as the agent gets to see them."""
         tools: list[CatalogueTool] = []
-        for tool in found.tools:
+        for tool in retrieved.tools:
             tools += self.blocked.get(tool.name, (tool,))
         if self.noisy:
             tools = with_siblings(world, tools, self.most)
         if len(tools) > 1:
-            self._rng(found.request, tools).shuffle(tools)
+            self._rng(retrieved.request, tools).shuffle(tools)
         return tuple(tools)
 
     def _rng(self, request: Mapping[str, Any], tools: Sequence[CatalogueTool]) -> Random:

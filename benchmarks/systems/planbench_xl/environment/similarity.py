@@ -93,13 +93,13 @@ class Matcher:
 
     def match(self, phrase: str) -> Match:
         """Return the best match; a data type's own name stands for all of its forms."""
-        found = self._known.get(phrase)
-        if found is None:
-            found = self._best(self.forms.get(phrase, (phrase,)))
+        match = self._known.get(phrase)
+        if match is None:
+            match = self._best(self.forms.get(phrase, (phrase,)))
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            self._known[phrase] = found
-        return found
+            self._known[phrase] = match
+        return match
 
     def _best(self, phrases: Sequence[str]) -> Match:
         import numpy as np

@@ -56,12 +56,12 @@ def read_prepared(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile
     if not scenes:
         raise CoreError(f"{tasks[0].name} needs scenes: give scenes.jsonl or scenes.jsonl.gz, too")
     problems = Problems()
-    found = Trials(scenes=_read_scenes(scenes, problems))
+    trials = Trials(scenes=_read_scenes(scenes, problems))
     problems.check()
     for where, row in read_lines(tasks[0], problems):
-        _add(found, where, check_task(where, row, found.scenes, problems), problems)
+        _add(trials, where, check_task(where, row, trials.scenes, problems), problems)
     problems.check()
-    return task_file(found, tasks[0].name, read_graph_file(graphs), f" {_reached_words(found)}")
+    return task_file(trials, tasks[0].name, read_graph_file(graphs), f" {_reached_words(trials)}")
 
 
 def read_originals(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
@@ -111,9 +111,9 @@ def read_originals(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFil
     return task_file(found, name, read_graph_file(graphs), note)
 
 
-def _reached_words(found: Trials) -> str:
-    reached = len(found.rows) - found.falling_short
-    return f"{reached:,} of {len(found.rows):,} demonstrations reach every goal condition."
+def _reached_words(trials: Trials) -> str:
+    reached = len(trials.rows) - trials.falling_short
+    return f"{reached:,} of {len(trials.rows):,} demonstrations reach every goal condition."
 
 
 def _left_out_words(left_out: Mapping[str, int]) -> str:
@@ -144,18 +144,18 @@ def _split(
 
 
 def _read_scenes(paths: Sequence[Path], problems: Problems) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+    scene_by_plan: dict[str, Json] = {}
     for path in paths:
         for where, row in read_lines(path, problems):
             scene = check_scene(where, row, problems)
             if scene is None:
                 continue
-            if scene["floor_plan"] in found:
+            if scene["floor_plan"] in scene_by_plan:
                 problems.add(
                     where, "each floor plan once", Unquoted(f"{scene['floor_plan']} again")
                 )
-            found[scene["floor_plan"]] = scene
-    return found
+            scene_by_plan[scene["floor_plan"]] = scene
+    return scene_by_plan
 
 
 def _members(path: Path) -> Any:
@@ -169,35 +169,35 @@ def _members(path: Path) -> Any:
     yield from read_members(path, (TRIAL, LAYOUT))
 
 
-def _add(found: Trials, where: str, row: Json | None, problems: Problems) -> None:
+def _add(trials: Trials, where: str, row: Json | None, problems: Problems) -> None:
     if row is None:
         return
-    if row["task_id"] in found.rows:
+    if row["task_id"] in trials.rows:
         problems.add(where, "each task_id once", Unquoted(f"{row['task_id']} again"))
         return
-    found.rows[row["task_id"]] = row
-    if why := replay_demonstration(row, found.scenes[row["scene"]["floor_plan"]]):
-        found.falling_short += 1
-        found.warnings.append(f"{row['task_id']}: the demonstration falls short: {why}")
+    trials.rows[row["task_id"]] = row
+    if why := replay_demonstration(row, trials.scenes[row["scene"]["floor_plan"]]):
+        trials.falling_short += 1
+        trials.warnings.append(f"{row['task_id']}: the demonstration falls short: {why}")
 
 
 def task_file(
-    found: Trials, source: str, graph: Json | None = None, note: str = "", licence: str = ""
+    trials: Trials, source: str, graph: Json | None = None, note: str = "", licence: str = ""
 ) -> TaskFile:
     """Return checked trials as they are stored; scenes that no trial needs are left out."""
-    needed = {row["scene"]["floor_plan"] for row in found.rows.values()}
+    needed = {row["scene"]["floor_plan"] for row in trials.rows.values()}
     shared: dict[str, Any] = {
-        "scenes": {n: stored_scene(s) for n, s in sorted(found.scenes.items()) if n in needed}
+        "scenes": {n: stored_scene(s) for n, s in sorted(trials.scenes.items()) if n in needed}
     }
     if graph is not None:
         shared["graph"] = graph
-    tasks = [(make_task(row, shared), ()) for row in found.rows.values()]
-    shared["checksum"] = digest([list(found.rows.values()), shared])
-    splits = Counter(row["split"] for row in found.rows.values())
+    tasks = [(make_task(row, shared), ()) for row in trials.rows.values()]
+    shared["checksum"] = digest([list(trials.rows.values()), shared])
+    splits = Counter(row["split"] for row in trials.rows.values())
     parts = ", ".join(f"{n} {name}" for name, n in sorted(splits.items()))
-    warnings = found.warnings[:MOST_WARNINGS]
-    if len(found.warnings) > MOST_WARNINGS:
-        warnings.append(f"… and {len(found.warnings) - MOST_WARNINGS:,} more")
+    warnings = trials.warnings[:MOST_WARNINGS]
+    if len(trials.warnings) > MOST_WARNINGS:
+        warnings.append(f"… and {len(trials.warnings) - MOST_WARNINGS:,} more")
     notes = f"{len(needed)} floor plans; {parts}.{note}"
     if graph is not None:
         notes += f" State-dependency graph {graph['version']} is part of the dataset."

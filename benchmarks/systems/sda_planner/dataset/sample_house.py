@@ -37,16 +37,16 @@ def sample_rows() -> tuple[tuple[Json, ...], tuple[Json, ...]]:
 def sample_file() -> TaskFile:
     """Return the house as a checked dataset."""
     problems = Problems()
-    found = Trials()
+    trials = Trials()
     scenes, tasks = sample_rows()
     for row in scenes:
         if scene := check_scene(row["floor_plan"], row, problems):
-            found.scenes[row["floor_plan"]] = scene
+            trials.scenes[row["floor_plan"]] = scene
     for row in tasks:
-        if trial := check_task(row["task_id"], row, found.scenes, problems):
-            found.rows[row["task_id"]] = trial
+        if trial := check_task(row["task_id"], row, trials.scenes, problems):
+            trials.rows[row["task_id"]] = trial
     problems.check()
-    return task_file(found, SOURCE, licence="Part of PlanJury")
+    return task_file(trials, SOURCE, licence="Part of PlanJury")
 
 
 def sample_tasks() -> list[Task]:

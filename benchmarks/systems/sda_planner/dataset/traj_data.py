@@ -246,7 +246,7 @@ def _planned_sources(high: Any) -> dict[str, str]:
 
     The plan names the type and 4 times the bounds of x, z and height, which are one point.
     """
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for action in _planner_actions(high):
         id, where = action.get("objectId"), action.get("coordinateReceptacleObjectId")
         if action.get("action") != "PickupObject" or not isinstance(id, str):
@@ -259,8 +259,8 @@ def _planned_sources(high: Any) -> dict[str, str]:
             and all(map(_number, at))
         ):
             point = ((at[0] + at[1]) / 8, (at[4] + at[5]) / 8, (at[2] + at[3]) / 8)
-            found.setdefault(whole_id(id), id_at(type, point))
-    return found
+            sources.setdefault(whole_id(id), id_at(type, point))
+    return sources
 
 
 def _first_uses(
@@ -291,15 +291,15 @@ def _first_uses(
 
 def read_layout(name: str, data: Any, problems: Problems) -> dict[str, tuple[float, float]]:
     """Return, by id, where one stands to use each openable thing of a floor plan."""
-    found = {}
+    viewpoints = {}
     for id, nav in data.items() if isinstance(data, dict) else ():
         if isinstance(nav, list) and len(nav) >= 2 and _number(nav[0]) and _number(nav[1]):
-            found[str(id)] = (float(nav[0]), float(nav[1]))
+            viewpoints[str(id)] = (float(nav[0]), float(nav[1]))
         else:
             problems.add(f"{name}, {str(id)[:60]}", "[x, z, rotation, horizon]", nav)
     if not isinstance(data, dict):
         problems.add(name, "an object", data)
-    return found
+    return viewpoints
 
 
 def complete_scenes(

@@ -64,10 +64,10 @@ def type_of(id: str) -> str:
 
 def place_of(id: str) -> Place | None:
     """Return the position that an id holds, or None."""
-    found = _COORDINATES.match(id)
-    if not found:
+    match = _COORDINATES.match(id)
+    if not match:
         return None
-    x, y, z = (float(one) for one in found[1].split("|")[1:])
+    x, y, z = (float(one) for one in match[1].split("|")[1:])
     return (x, y, z)
 
 
@@ -296,26 +296,26 @@ def _parameters(check: "_Checker", task: "TrialRow") -> dict[str, Any]:
         "mrecep_target": task.task_type == STACK,
         "toggle_target": task.task_type == LIGHT,
     }
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for name, must_be in needed.items():
         value = getattr(task.pddl_params, name) or ""
         if must_be and not value:
             check.fault(f"pddl_params.{name}", ANY_TYPE, value)
-        found[name] = _BASINS.get(value, value)
-    found["object_sliced"] = bool(task.pddl_params.object_sliced)
-    return found
+        parameters[name] = _BASINS.get(value, value)
+    parameters["object_sliced"] = bool(task.pddl_params.object_sliced)
+    return parameters
 
 
 def _objects(check: "_Checker", task: "TrialRow", place: Json | None) -> list[dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    object_by_id: dict[str, dict[str, Any]] = {}
     for number, one in enumerate(task.objects):
-        if one.id in found:
+        if one.id in object_by_id:
             twice = Unquoted(f"{one.id} twice")
             check.fault(f"objects[{number}].id", "each object in one place", twice)
-        found[one.id] = one.model_dump(include=one.model_fields_set)
+        object_by_id[one.id] = one.model_dump(include=one.model_fields_set)
     if place is not None:
-        _check_parents(check, found, {one["id"] for one in place["receptacles"]})
-    return list(found.values())
+        _check_parents(check, object_by_id, {one["id"] for one in place["receptacles"]})
+    return list(object_by_id.values())
 
 
 def _check_parents(check: "_Checker", objects: Mapping[str, Json], places: set[str]) -> None:
@@ -354,7 +354,7 @@ def same_thing(id: str, things: Sequence[Json]) -> str:
 def filled_unopened(gold: Iterable[Sequence[str]]) -> list[str]:
     """Return the containers that a demonstration fills without opening: they start open."""
     used: set[str] = set()
-    found: list[str] = []
+    filled: list[str] = []
     target = ""
     for skill, type, id in gold:
         if skill == FIND:
@@ -363,8 +363,8 @@ def filled_unopened(gold: Iterable[Sequence[str]]) -> list[str]:
             used.add(id)
         elif skill == PUT and target and target not in used:
             used.add(target)
-            found.append(target)
-    return found
+            filled.append(target)
+    return filled
 
 
 def replay_demonstration(trial: Json, scene: Json) -> str:

@@ -144,8 +144,8 @@ _BY_WORDS = {_key(name): name for name in sorted(TYPES)} | {
 def read_type(words: str) -> str:
     """Return the type that words name, or '' where they name none; "a sink" is a SinkBasin."""
     key = _key(words)
-    found = _BY_WORDS.get(key)
-    return found or _BY_WORDS.get(re.sub(r"s$", "", key), "")
+    known = _BY_WORDS.get(key)
+    return known or _BY_WORDS.get(re.sub(r"s$", "", key), "")
 
 
 def accepts(receptacle: str, type: str) -> bool:

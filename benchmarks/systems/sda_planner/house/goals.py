@@ -66,13 +66,13 @@ class Goal:
         objects = [o for o in state.objects() if state.entity(o).type == self.object]
         if self.sliced:
             objects = [one for one in objects if one in state.sliced]
-        found = _CHECKS[self.task_type](self, state, objects)
+        conditions = _CHECKS[self.task_type](self, state, objects)
         if self.sliced:
             name = type_words(self.object)
-            found.append(Condition(f"a {name} is sliced", bool(objects)))
+            conditions.append(Condition(f"a {name} is sliced", bool(objects)))
             if self.task_type == TWO:
-                found.append(Condition(f"two pieces of {name} exist", len(objects) > 1))
-        return found
+                conditions.append(Condition(f"two pieces of {name} exist", len(objects) > 1))
+        return conditions
 
 
 def score(conditions: list[Condition]) -> tuple[int, int]:

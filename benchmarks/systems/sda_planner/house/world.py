@@ -121,8 +121,8 @@ def distance(one: tuple[float, float], other: tuple[float, float]) -> float:
 
 def piece_id(id: str) -> str:
     """Return the id of a piece as the house counts pieces: 1 to ``SLICES``; others as they are."""
-    found = _PIECE.match(id)
-    return f"{found[1]}{(int(found[2][-6:]) - 1) % SLICES + 1}" if found else id
+    match = _PIECE.match(id)
+    return f"{match[1]}{(int(match[2][-6:]) - 1) % SLICES + 1}" if match else id
 
 
 @dataclass(frozen=True)
@@ -196,10 +196,10 @@ class State:
 
     def chain(self, id: str) -> list[str]:
         """Return what holds a thing, from the inside out, up to a fixed receptacle."""
-        found: list[str] = []
+        chain: list[str] = []
         while (id := self.parent.get(id, FLOOR)) not in (HAND, FLOOR):
-            found.append(id)
-        return found
+            chain.append(id)
+        return chain
 
     def within(self, id: str) -> list[str]:
         """Return what is inside or on top of a thing, at any depth."""
@@ -252,7 +252,7 @@ class State:
         The nearest one counts; what is closed away, on an occupied place or out of reach comes
         later, and a piece comes first once anything was sliced. ``without`` are left out.
         """
-        best, found = math.inf, ""
+        best, nearest = math.inf, ""
         for entity in self.all_of(type):
             if entity.id in without:
                 continue
@@ -262,8 +262,8 @@ class State:
             cost += 0.0 if self.near(entity.id) else _FAR
             cost += _SLICED if self.sliced and entity.id in self.sliced else 0.0
             if cost < best:
-                best, found = cost, entity.id
-        return found
+                best, nearest = cost, entity.id
+        return nearest
 
     def _occupied(self, id: str) -> bool:
         return id in self.parent.values()

@@ -181,8 +181,8 @@ def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, An
 
 def repair_counts(metrics: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Return how often plans were repaired how."""
-    found = metrics.get("repairs", {})
-    return [(words, found[kind]) for kind, words in REPAIRS.items() if kind in found]
+    counts = metrics.get("repairs", {})
+    return [(words, counts[kind]) for kind, words in REPAIRS.items() if kind in counts]
 
 
 DISPLAYS: Mapping[str, View] = {

@@ -108,10 +108,10 @@ def _preparation(
 def concerned(wanted: GroundedNeed, belief: Belief) -> set[str]:
     """Return the things that an unmet state names: its subject, and its values that are things."""
     state, subject = wanted.key
-    found = {subject} if subject else set()
+    ids = {subject} if subject else set()
     values: tuple[Value, ...] = (wanted.value, wanted.actual) if state == HOLD else ()
-    found |= {v for v in values if isinstance(v, str) and belief.things.type_of(v)}
-    return found
+    ids |= {v for v in values if isinstance(v, str) and belief.things.type_of(v)}
+    return ids
 
 
 def timeline(key: Key, beliefs: Sequence[Belief]) -> list[str]:

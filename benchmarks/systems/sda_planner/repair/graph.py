@@ -160,16 +160,16 @@ def _need(edge: Json) -> Need:
 
 
 def _edge_json(edge: Need | Effect) -> dict[str, Any]:
-    found: dict[str, Any] = {"state": edge.state}
+    written: dict[str, Any] = {"state": edge.state}
     if edge.of:
-        found["of"] = edge.of
+        written["of"] = edge.of
     if isinstance(edge, Need) and edge.types:
-        found["type"] = sorted(edge.types)
+        written["type"] = sorted(edge.types)
     else:
-        found["value"] = edge.value
+        written["value"] = edge.value
     if isinstance(edge, Need) and edge.only:
-        found["for"] = sorted(edge.only)
-    return found
+        written["for"] = sorted(edge.only)
+    return written
 
 
 @cache
@@ -220,12 +220,12 @@ class Belief:
 
     def chain(self, id: str) -> list[str]:
         """Return what is believed to be around a thing, from the inside out."""
-        found: list[str] = []
+        chain: list[str] = []
         at = self.get((LOC, id))
-        while isinstance(at, str) and at not in (HAND, FLOOR) and len(found) < 10:
-            found.append(at)
+        while isinstance(at, str) and at not in (HAND, FLOOR) and len(chain) < 10:
+            chain.append(at)
             at = self.get((LOC, at))
-        return found
+        return chain
 
     # --- grounding a step -------------------------------------------------------------------------
 
@@ -241,8 +241,8 @@ class Belief:
         pos = self.pos
         if isinstance(pos, str) and self.things.type_of(pos) == step.type:
             return Step(step.skill, step.type, pos)
-        found = next((id for id in known if self.things.type_of(id) == step.type), "")
-        return Step(step.skill, step.type, found or step.type)
+        id_of_type = next((id for id in known if self.things.type_of(id) == step.type), "")
+        return Step(step.skill, step.type, id_of_type or step.type)
 
     # --- needs and effects ------------------------------------------------------------------------
 
@@ -287,7 +287,7 @@ class Belief:
 
     def effects(self, graph: Graph, step: Step) -> list[tuple[Key, Value]]:
         """Return what a grounded step sets here."""
-        found: list[tuple[Key, Value]] = []
+        effects: list[tuple[Key, Value]] = []
         for effect in graph.effects.get(step.skill, ()):
             subject = step.item if effect.of == OBJECT else str(self.pos) if effect.of else ""
             value = effect.value
@@ -295,8 +295,8 @@ class Belief:
                 value = step.item
             elif value == RECEPTACLE:
                 value = self.pos
-            found.append(((effect.state, subject), value))
-        return found
+            effects.append(((effect.state, subject), value))
+        return effects
 
     def apply(self, graph: Graph, step: Step) -> None:
         """Take the effects of a grounded step for true."""
@@ -308,14 +308,14 @@ class Belief:
 
         Each comes with the number of its step, from 0; effects are taken for true all the same.
         """
-        belief, found = self.copy(), []
+        belief, conflicts = self.copy(), []
         for number, step in enumerate(steps):
             grounded = belief.ground(step)
-            found += [
+            conflicts += [
                 (number, one) for one in belief.wanted(graph, grounded) if one.key[0] != POS
             ]  # fmt: skip
             belief.apply(graph, grounded)
-        return found
+        return conflicts
 
 
 def state_words(key: Key, things: Things) -> str:

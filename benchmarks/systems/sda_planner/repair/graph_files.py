@@ -198,12 +198,12 @@ def join_edges(
 
 def differences(graph: Graph, other: Graph) -> list[str]:
     """Return in words which edges only one of two graphs has."""
-    found = []
+    lines = []
     for skill in SKILLS:
         mine, its = _edges(graph, skill), _edges(other, skill)
-        found += [f"{skill}: also {edge}" for edge in mine if edge not in its]
-        found += [f"{skill}: no longer {edge}" for edge in its if edge not in mine]
-    return found
+        lines += [f"{skill}: also {edge}" for edge in mine if edge not in its]
+        lines += [f"{skill}: no longer {edge}" for edge in its if edge not in mine]
+    return lines
 
 
 def _edges(graph: Graph, skill: str) -> list[str]:

@@ -289,12 +289,12 @@ class Branch:
 
     def path(self) -> list[Step]:
         """Return the steps from the root to this node."""
-        found: list[Step] = []
+        path: list[Step] = []
         node: Branch | None = self
         while node is not None and node.step is not None:
-            found.append(node.step)
+            path.append(node.step)
             node = node.parent
-        return found[::-1]
+        return path[::-1]
 
 
 def grow(plans: Sequence[Sequence[Step]]) -> Branch:
@@ -358,9 +358,9 @@ def _run_tree(play: Play, asks: Asks) -> Doing:
 
 def _onwards(node: Branch) -> list[Step]:
     """Return the steps that follow a node along the most votes."""
-    found: list[Step] = []
+    onwards: list[Step] = []
     while (child := node.best()) is not None and not (node.ends and node.ends >= child.votes):
         assert child.step is not None
-        found.append(child.step)
+        onwards.append(child.step)
         node = child
-    return found
+    return onwards

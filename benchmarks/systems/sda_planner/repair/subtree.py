@@ -124,16 +124,16 @@ def make_candidates(
 
     Neighbouring steps about one item that the error does not concern belong together.
     """
-    found, at = [], 0
+    candidates, at = [], 0
     while at < len(window):
         end = at + 1
         if window[at].item not in items:
             while end < len(window) and window[end].item == window[at].item:
                 end += 1
-        found.append(RepairCandidate(window[at], PLAN, tuple(window[at + 1 : end])))
+        candidates.append(RepairCandidate(window[at], PLAN, tuple(window[at + 1 : end])))
         at = end
-    found += [RepairCandidate(step, CORRECTIVE) for step in correctives]
-    return tuple(found)
+    candidates += [RepairCandidate(step, CORRECTIVE) for step in correctives]
+    return tuple(candidates)
 
 
 def search(
@@ -210,10 +210,10 @@ def _grow(
 
 
 def _after(belief: Belief, effects: Sequence[tuple[Key, Value]]) -> Belief:
-    found = belief.copy()
+    after = belief.copy()
     for key, value in effects:
-        found.own[key] = value
-    return found
+        after.own[key] = value
+    return after
 
 
 def _ranked(
