@@ -21,6 +21,13 @@ def titles_of(system: str) -> dict[str, str]:
     return {dimension.key: dimension.title for dimension in dimensions_of(system)}
 
 
+def dimension_sets(system: str) -> dict[str, tuple[str, ...]]:
+    """Return the dimensions that may count: all of them, or the main ones, if there are any."""
+    known = dimensions_of(system)
+    main = tuple(dimension.key for dimension in known if dimension.main)
+    return {"all": tuple(dimension.key for dimension in known), **({"main": main} if main else {})}
+
+
 def in_words(reason: str, titles: Mapping[str, str]) -> str:
     """Return a reason with dimensions by title instead of key, and codes without underscores."""
     reason = SAME_REASONS.get(reason, reason)

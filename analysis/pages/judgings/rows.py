@@ -17,7 +17,6 @@ from analysis.frames.judgings import (
     reply_scores,
     verdicts,
 )
-from analysis.pages.sweeps.rows import dimension_sets
 from analysis.reports import addresses, system_facts
 from analysis.stats.judges.rejudging import ScoreChange, VerdictChange, verdict_change
 from analysis.stats.judges.repeats import Consistency, repeat_consistency
@@ -134,7 +133,7 @@ def read_judgings(selection: Selection) -> JudgingsData | None:
         return None
     # Verdicts are on last plans, whichever turns are shown.
     last = replies if final else reply_scores(selection.runs, keys, final=True)
-    sets = dimension_sets(selection.system)
+    sets = system_facts.dimension_sets(selection.system)
     first, second = (verdicts(last.of(which), selection.runs, sets) for which in (COUNTS, BESIDE))
     rows = last.of(BESIDE)[["trajectory", "task", "label"]].drop_duplicates()
     about = {pk: (task, label) for pk, task, label in rows.itertuples(index=False)}

@@ -8,7 +8,7 @@ from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES
-from analysis.pages.sweeps.rows import published_sweep
+from analysis.pages.sweeps.page import published_sweep
 from analysis.reports.content import Report, Table
 from benchmarks.models import Dataset, Run
 from tests.analysis.page_reports import report_of
