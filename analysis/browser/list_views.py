@@ -9,8 +9,9 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
-from analysis.browser.groups.failure_groups import failed_count, groups_link
+from analysis.browser.groups.failure_groups import failed_count
 from analysis.pages.saved_views.selectors import TRAJECTORIES, saved_views
+from analysis.reports import addresses
 from analysis.search.services import unsearched
 from analysis.search.snippets import Snippet, snippets
 from analysis.trajectory_index.services import index_job, request_index
@@ -74,7 +75,7 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
         "groups": _groups(listed),
         "active": listed.query.chips,
         "rows": rows,
-        "grouping": groups_link(failed_count(listed), list_query(request.GET)),
+        "grouping": addresses.failure_groups(failed_count(listed), list_query(request.GET)),
         "columns": trajectories.list_columns(row.trajectory.run.dataset.system for row in rows),
         "judged": _judged_columns(rows),
         "page": _page(request.GET, part, rows),

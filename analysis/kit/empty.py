@@ -12,6 +12,18 @@ def no_runs(page: Page, purpose: str) -> None:
     page.nothing(title, f"{purpose} {reason}", action, url, needs)
 
 
+def nothing_finished(page: Page, purpose: str) -> None:
+    """Say that runs fit the page, but have finished nothing that it could show."""
+    title, reason, action, url, needs = _not_finished()
+    page.nothing(title, f"{purpose} {reason}", action, url, needs)
+
+
+def _not_finished() -> tuple[str, str, str, str, str]:
+    reason = "The runs that these filters choose have finished nothing yet."
+    url = addresses.address("benchmarks:run_list")
+    return "Nothing is finished yet", reason, "Look at the runs", url, ""
+
+
 def _why(page: Page) -> tuple[str, str, str, str, str]:
     """Return title, reason, the label and address of a button, and the permission it needs."""
     selection, clear = page.selection, ("Clear the filters", "?", "")
@@ -45,7 +57,5 @@ def _why(page: Page) -> tuple[str, str, str, str, str]:
         url = addresses.address("analysis:leaderboard", query)
         return "These runs have no judges", reason, "See the leaderboard", url, ""
     if selection.left_out:
-        reason = "The runs that these filters choose have finished nothing yet."
-        url = addresses.address("benchmarks:run_list")
-        return "Nothing is finished yet", reason, "Look at the runs", url, ""
+        return _not_finished()
     return "No runs here", "No run fits these filters.", *clear

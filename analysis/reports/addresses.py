@@ -1,7 +1,7 @@
 """Addresses of lists of trajectories, other pages and the form for new runs, with filters."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.urls import NoReverseMatch, reverse
@@ -11,6 +11,8 @@ from analysis.filters.selection import ChosenRun, Selection
 from analysis.stats.results import Estimate
 from benchmarks.roles.services import AT
 
+# Of fewer failures than this there is nothing to group.
+LEAST_GROUPED = 2
 # Lists of trajectories know the verdicts of each run's primary judging alone.
 OF_PRIMARY = frozenset({"accurate", "valid", "unscored", "score", "spread"})
 
@@ -48,6 +50,22 @@ def page_of(name: str, selection: Selection, **more: Any) -> str:
     """Return another page of analysis about the same runs."""
     shared = selection.filters.only(KEPT)
     return address(f"analysis:{name}", shared.query(**more))
+
+
+class GroupsLink(NamedTuple):
+    """The link to the groups of a list's failures; without a ``url`` where nothing is to group."""
+
+    url: str
+    words: str
+
+
+def failure_groups(failed: int, query: str) -> GroupsLink:
+    """Return the link to the groups of so many failures of the list with this address."""
+    if failed < LEAST_GROUPED:
+        words = "One failed: there is nothing to group it with."
+        return GroupsLink("", words if failed else "None failed: there is nothing to group.")
+    url = address("analysis:trajectory_groups", query)
+    return GroupsLink(url, f"Group the {failed:,} failures by fault and words")
 
 
 def side_by_side(a: ChosenRun, b: ChosenRun, measure: str, **more: Any) -> str:

@@ -12,8 +12,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
 
-from analysis.browser.groups.failure_groups import GroupsLink, failed_count, groups_link
+from analysis.browser.groups.failure_groups import failed_count
 from analysis.browser.list_views import ListedRow
+from analysis.reports import addresses
 from benchmarks.access import visibility
 from benchmarks.templatetags.planjury import score
 from benchmarks.templatetags.trajectory_rows import (
@@ -90,21 +91,14 @@ def _judged(row: ListedRow, shown: Collection[str]) -> SafeString:
     return format_html_join("\n", '<td class="num">{}</td>', there)
 
 
-@register.simple_tag
-def run_groups(run: int, failed: int) -> GroupsLink:
-    """Return the link to the groups of a run's failures."""
-    return groups_link(failed, f"run={run}")
-
-
 @register.simple_tag(takes_context=True)
-def experiment_groups(context: template.Context, experiment: int) -> GroupsLink:
+def experiment_groups(context: template.Context, experiment: int) -> addresses.GroupsLink:
     """Return the link to the groups of an experiment's failures, as far as its reader sees them."""
     from analysis.trajectory_index.listing import listing
 
     query = f"group={experiment}"
-    return groups_link(
-        failed_count(listing(QueryDict(query), visibility(context["request"]))), query
-    )
+    failed = failed_count(listing(QueryDict(query), visibility(context["request"])))
+    return addresses.failure_groups(failed, query)
 
 
 @register.simple_tag

@@ -8,9 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from django.http import QueryDict
-from django.urls import reverse
 
-from analysis.filters import with_query
 from analysis.frames.failure_texts import BOTH, FEEDBACK, PLAN
 from analysis.pages.saved_views.selectors import usual_query
 from analysis.reports.content import Report
@@ -33,8 +31,6 @@ LARGEST_SEED = 2**32 - 1
 OWN = ("among", "texts", "groups", "seed")
 # What belongs to a page of a list, or to a question how far this is, not to what a list chooses.
 PLACE = ("after", "before", "order", "waiting")
-# Of fewer failures than this there is nothing to group.
-LEAST_GROUPED = 2
 # More texts than this are drawn from.
 MOST_TEXTS = 2000
 
@@ -141,23 +137,6 @@ def failed_count(listed: "Listing") -> int:
     """Return how many trajectories of a list failed, as `choose` counts them."""
     ended, verdict = _verdicts(listed)
     return int((ended & (verdict == 0)).sum())
-
-
-@dataclass(frozen=True)
-class GroupsLink:
-    """The link to the groups of a list's failures; without a ``url`` where nothing is to group."""
-
-    url: str
-    words: str
-
-
-def groups_link(failed: int, query: str) -> GroupsLink:
-    """Return the link to the groups of so many failures of the list with this address."""
-    if failed < LEAST_GROUPED:
-        words = "One failed: there is nothing to group it with."
-        return GroupsLink("", words if failed else "None failed: there is nothing to group.")
-    url = with_query(reverse("analysis:trajectory_groups"), query)
-    return GroupsLink(url, f"Group the {failed:,} failures by fault and words")
 
 
 def _verdicts(listed: "Listing") -> tuple[Any, Any]:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from analysis.browser.groups.failure_groups import (
     FAILED,
-    LEAST_GROUPED,
     MOST_TEXTS,
     TEXTS,
     GroupedTrajectories,
@@ -17,6 +16,7 @@ from analysis.figures.shares import Shares, share_dots
 from analysis.frames.failure_texts import FEEDBACK, LAST_TURNS, MOST_SIGNS, PLAN, EndText, end_texts
 from analysis.frames.failures import KnownFailures, known_failures
 from analysis.reports import addresses, figure_specs
+from analysis.reports.addresses import LEAST_GROUPED
 from analysis.reports.content import (
     Banner,
     Cell,

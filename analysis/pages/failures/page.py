@@ -1,151 +1,280 @@
-"""The failures page shows how often an agent fails and among failures how, beside the others."""
+"""Why does an agent fail? How often it does, and among failures how, beside the other agents.
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+`analysis.pages.failures.rows` computes the profile; here is what is said and shown of it.
+"""
+
+from collections.abc import Sequence
 
 from analysis.figures.forest import CLEAR_LOOK, UNCLEAR_LOOK, ForestRows, forest
 from analysis.figures.layout.theme import Figure
 from analysis.figures.rubric import rubric_heatmap
-from analysis.filters.runs import NEARLY, pass_threshold
-from analysis.filters.selection import ChosenRun, Selection
-from analysis.frames.failures import find_faults
-from analysis.frames.outcomes import by_id, counted, outcome_frame
-from analysis.frames.scores import turn_scores
+from analysis.frames.outcomes import by_id, counted
+from analysis.kit import columns
+from analysis.kit.columns import Column
+from analysis.kit.empty import no_runs, nothing_finished
 from analysis.kit.links import Link
-from analysis.pages.declaration import (
-    ColumnOf,
-    DeclaredPage,
-    FigureOf,
-    NothingToShow,
-    TableOf,
-    UrlOf,
-    count_of,
-    estimate_of,
-    text_of,
-)
-from analysis.pages.empty import why_no_runs
+from analysis.kit.page import Content, Page
 from analysis.pages.failures.rows import (
     DIMENSION,
     ENDING,
     FAULT,
-    AgentSummary,
+    AgentFailures,
     CaseRow,
-    Fact,
     FactRow,
-    FailureData,
-    FailureResult,
-    add_facts,
+    Failures,
+    agent_rows,
     case_rows,
-    compute,
-    known_facts,
+    comparisons,
+    fact_rows,
+    faults_by_turn,
+    read_failures,
+    share_with,
+    smallest_seen,
+    telling_turns,
 )
-from analysis.reports import addresses, run_marks
-from analysis.reports.content import (
-    Cell,
-    Column,
-    estimate_column,
-    number_column,
-    points_cell,
-    text_cell,
-    text_column,
-)
-from analysis.reports.formatting import plural
+from analysis.reports import addresses
+from analysis.reports import content as parts
+from analysis.reports.content import Cell, points_cell, text_cell
+from analysis.reports.formatting import number, plural, stated_change
+from analysis.stats.descriptive.means import MeanTable
 from benchmarks.core.ports.labels import Measure
-from benchmarks.core.registry import find_system
 from benchmarks.models import Trajectory
 
+PURPOSE = "This page says why an agent fails, against the other agents."
+KINDS = {ENDING: "Ending", FAULT: "Fault", DIMENSION: "Low score"}
 # A link names trajectories one by one; a number that counts more of them has no link.
 MOST_IDS = 200
 # Rows of the figure; the table has all.
 MOST_ROWS = 10
 
 
-def load(selection: Selection) -> FailureData | NothingToShow:
-    """Load outcomes, faults and scores of all agents."""
-    if not selection.runs:
-        return why_no_runs(selection)
-    system = find_system(selection.system)
-    labels = system.labels
-    if not labels.headlines:
-        return why_no_runs(selection)
+def content(page: Page) -> Content:
+    """Profile the agent of the address, or that which fails most often."""
+    labels, faults = page.system.labels, page.system.faults
+    if not page.runs or not labels.headlines:
+        no_runs(page, PURPOSE)
+        return
     # The family is that of all agents of the data, whichever of them are shown.
-    runs, metric = selection.family or selection.runs, labels.headlines[0]
-    measure = labels.measures[metric]
-    frame = outcome_frame(runs, [metric])
-    if not len(frame):
-        return NothingToShow("not finished")
-    frame = frame.assign(failed=_failed(frame[metric], measure))
-    ids = frame["trajectory"].tolist()
-    bars = {run.pk: bar.threshold for run in runs if (bar := pass_threshold(run.settings))}
-    dimensions = [(one.key, one.title) for one in system.dimensions]
-    scored = turn_scores(runs, [key for key, _ in dimensions], final=True) if bars else None
-    scores: dict[tuple[int, str], float] = {}
-    if scored is not None:
-        known = scored[scored["score"].notna()]
-        names = known["trajectory"], known["dimension"], known["score"]
-        scores = {(pk, key): score for pk, key, score in zip(*names, strict=True)}
-    faults = find_faults(ids, system.faults)
-    rows = list(zip(ids, frame["run"], frame["termination"], strict=True))
+    data = read_failures(page.selection.family or page.runs, page.system)
+    if data is None:
+        nothing_finished(page, PURPOSE)
+        return
+    measure = labels.measures[labels.headlines[0]]
+    agents = agent_rows(data, page.runs)
+    wanted = page.selection.filters.profile
+    agent = next((one for one in agents if one.run.agent == wanted), agents[0])
+    rows = fact_rows(data, agent.run)
+    others = len(data.runs) - 1
+    compared = any(row.difference.value is not None for row in rows)
+    own = data.failed["run"] == agent.run.pk
+    mine, theirs = (data.failed[side]["trajectory"].tolist() for side in (own, ~own))
 
-    def values(fact: Fact) -> list[float | None]:
-        match fact.kind:
-            case "ending":
-                return [float(end == fact.code) for _, _, end in rows]
-            case "fault":
-                return [float(fact.code in faults[pk].turns) for pk, *_ in rows]
-        below = [
-            None if (score := scores.get((pk, fact.code))) is None or run not in bars
-            else float(score < bars[run] - NEARLY)
-            for pk, run, _ in rows
-        ]  # fmt: skip
-        return below
+    def link(row: FactRow) -> Link | None:
+        """Return the agent's failures that show a fact, or all of them where none does."""
+        return _named(row.ids, mine)
 
-    facts = known_facts(labels, system.faults, dimensions, frame, list(bars.values()))
-    columns = {fact.key: values(fact) for fact in facts}
-    failures = (frame["failed"] == 1).tolist()
-    shown = tuple(
-        fact
-        for fact in facts
-        if any(value and failed for value, failed in zip(columns[fact.key], failures, strict=True))
+    page.answer(_answer(agent, rows, measure, others, compared=compared))
+    page.answers = agent.failed.value is not None
+    if compared and (smallest := smallest_seen(rows)):
+        page.info(
+            "“Not clear” does not mean “equal”: a difference between failures would have to be "
+            f"about {smallest} to show (80 % power, all agents and facts together)."
+        )
+    for turn in telling_turns(data, rows):
+        url = addresses.address("analysis:trajectory", trajectory_id=turn.trajectory)
+        page.onward(
+            f"Turn {turn.turn} of trajectory {turn.trajectory}: {turn.reason}",
+            f"{url}#turn-{turn.turn}",
+        )
+    groups = addresses.failure_groups(agent.failures, f"run={agent.run.pk}")
+    if groups.url:
+        page.onward(groups.words, groups.url)
+    largest = f" The {MOST_ROWS} largest; the table has all." * (len(rows) > MOST_ROWS)
+    page.figure(
+        "profile",
+        f"How the failures of {agent.run.label} differ",
+        (lambda: _draw_profile(page, rows, mine)) if compared else None,
+        subtitle="Share of its failures minus that of the other agents’ failures on the same "
+        f"tasks, in percentage points.{largest}",
     )
-    several = Trajectory.objects.filter(counted(by_id(runs)), turn_count__gt=1).exists()
-    return FailureData(
-        runs,
-        selection.runs,
-        measure,
-        metric,
-        add_facts(frame, shown, columns),
-        shown,
-        len(facts),
-        tuple(one for one in facts if one not in shown and one.kind == FAULT) if several else (),
-        faults,
-        dict(Trajectory.objects.filter(pk__in=ids).order_by().values_list("pk", "turn_count")),
-        scores,
-        system.faults.answer,
-        selection.filters.profile,
-        system.faults.cases,
+    together = (
+        " Difference: on tasks that both failed. Intervals hold together for all "
+        f"{comparisons(data):,} comparisons of agents and facts."
+    )
+    page.table(
+        "profile",
+        f"Failure profile of {agent.run.label}",
+        rows,
+        [
+            columns.text(
+                "What", lambda row: row.fact.title, "fact", sub=lambda row: KINDS[row.fact.kind]
+            ),
+            columns.estimate(
+                agent.run.label,
+                lambda row: row.mine,
+                "share",
+                part="share",
+                help="Share of the agent’s failures, with a 95 % interval",
+                show_n=True,
+            ),
+            compared
+            and columns.estimate(
+                "Other agents",
+                lambda row: row.others,
+                "share",
+                part="others",
+                help="Share of the other agents’ failures",
+                show_n=True,
+                link=lambda row: _named(row.other_ids, theirs),
+            ),
+            compared
+            and Column(
+                parts.estimate_column(
+                    "Difference", "difference", "On tasks that both failed; intervals hold together"
+                ),
+                lambda row: points_cell(row.difference),
+                lambda row: _named((*row.ids, *row.other_ids)),
+            ),
+            compared
+            and columns.text("Clear", lambda row: "yes" if row.difference.is_clear else "no"),
+            Column(
+                parts.number_column("Turn", "first turn", "Median of the turn that first shows it"),
+                _first_turn,
+            ),
+        ],
+        link=link,
+        note=f"Failures alone are counted.{together * compared} With 95 % intervals and n.",
+    )
+    yield
+
+    by_turn = faults_by_turn(data, agent.run, rows)
+    page.figure(
+        "turns",
+        f"When {agent.run.label} shows each fault",
+        (lambda: _draw_turns(page, by_turn, agent))
+        if by_turn.rows and len(by_turn.columns) > 1
+        else None,
+        subtitle="Share of the trajectories that are still going on at that turn.",
+        table="profile",
+    )
+    page.figure(
+        "agents",
+        "Profiles of all agents",
+        lambda: _draw_agents(page, data, agents),
+        subtitle="Share of an agent’s failures; agents in the order of their share of failures.",
+        least_width=200 + 84 * len(data.facts),
+    )
+    page.table(
+        "agents",
+        "All agents",
+        agents,
+        [
+            columns.agent(lambda one: one.run),
+            columns.estimate("Fails", lambda one: one.failed, "share", show_n=True),
+            others > 0
+            and Column(
+                parts.estimate_column(
+                    "Than the others", "difference", "Paired by task; intervals hold together"
+                ),
+                lambda one: points_cell(one.more),
+            ),
+            columns.count("Failures", lambda one: one.failures),
+            Column(
+                parts.words_column("Why most of them fail", "cause"),
+                lambda one: text_cell(one.cause or _no_cause(one.failures)),
+            ),
+        ],
+        link=lambda one: Link(runs=(one.run.pk,)),
+    )
+    page.table(
+        "cases",
+        "Cases as in the paper",
+        case_rows(data, faults.cases),
+        [
+            columns.text("In the paper", lambda row: row.case.source, "source"),
+            columns.text("Kind of failure", lambda row: row.case.title, "case"),
+            Column(parts.text_column("Example here", "example"), lambda row: _example(row, data)),
+            columns.count("Failures", lambda row: len(row.ids)),
+        ],
+        link=lambda row: _named(row.ids),
+        note="The paper prints such cases of its own models. Here: the shortest failure of any "
+        "agent on this page, by our rules for the categories. A case without an example may occur "
+        "under another condition.",
+    )
+    failed = {"rate": "is 0", "mean": "is below the highest here"}
+    page.how(
+        f"Failed: {measure.name} {failed.get(measure.kind, 'is below 100 %')}. Where it is "
+        "undefined, nobody knows whether a trajectory failed. How often an agent fails is compared "
+        "with the others paired by task; all rows on facts count failures alone.",
+        "Endings and faults are read from what is stored; low scores are means of all judges over "
+        "the last plan, below the threshold of the run. Same and earlier "
+        f"{faults.answer}s are texts that are equal character by character. Violations are those "
+        "found while a trajectory was played.",
+        "Difference: share of the agent’s failures minus that of the other agents’ on tasks that "
+        "both failed, with tasks as strata (Mantel–Haenszel). Test: agents are swapped within "
+        "tasks at random for all facts at once; the largest statistic of all "
+        f"{len(data.runs)} agents and {len(data.known)} facts gives one critical value (max-T), so "
+        "that all intervals hold together at 95 %, whichever agents are shown. Where only a "
+        "difference above 60 points would show, that is said in place of an interval.",
+        "Why most fail: the ending that at least half of the failures share, then of those the "
+        "fault that half of them have and whose share exceeds that in the failures of all other "
+        "agents most, by 10 points at least. It is chosen from the same trajectories that it "
+        "counts.",
+        "Turns to read: one failure for each of the first three facts of the table, of different "
+        "trajectories; a fault by the failure that shows it in most turns, an ending by the "
+        f"failure of median length, a low score by the lowest one.{_absent(data)}",
+    )
+    page.methods(
+        f"Failures of {agent.run.label} are described by their endings, faults and low scores, "
+        "each compared with the failures of the other agents on the same tasks; simultaneous 95 % "
+        f"intervals by label swaps within tasks (max-T over {comparisons(data):,} comparisons)."
     )
 
 
-def _failed(values: Any, measure: Measure) -> Any:
-    """Return 1 where a trajectory falls short of the most that the measure can be, NaN unknown."""
-    most = measure.most if measure.most is not None else values.max()
-    return (values < most - NEARLY).astype("float64").where(values.notna())
-
-
-def link(row: FactRow) -> Link | None:
-    """Return the agent's failures that show a fact, or all of them where none does."""
-    return _named(row.ids, row.failures)
-
-
-def link_others(row: FactRow) -> Link | None:
-    """Return the other agents' failures that show a fact, or all of them where none does."""
-    return _named(row.other_ids, row.other_failures)
-
-
-def link_both(row: FactRow) -> Link | None:
-    """Return the failures of both sides that show a fact."""
-    return _named((*row.ids, *row.other_ids))
+def _answer(
+    agent: AgentFailures, rows: Sequence[FactRow], measure: Measure, others: int, *, compared: bool
+) -> str:
+    """Say how often the agent fails and why, and what is more frequent in its failures."""
+    label, failed, often = agent.run.label, agent.failed, agent.more
+    others_words = "the other agent" if others == 1 else f"the {others:,} other agents"
+    if failed.value is None:
+        answer = (
+            f"Nobody knows whether {label} fails: {measure.name} is undefined for all of its "
+            "trajectories here."
+        )
+    else:
+        answer = f"{label} does not fail here: all {failed.n:,} trajectories succeed"
+        if agent.failures:
+            of = plural(failed.n, "trajectory", "trajectories")
+            share = number(failed.value, "share")
+            answer = f"{label} fails on {agent.failures:,} of {of} ({share})"
+        if often.value is not None:
+            clearly = f"clearly {'more' if often.value > 0 else 'less'}"
+            side = clearly if often.is_clear else "not clearly more or less"
+            answer += f", {side} often than {others_words}: {stated_change(often, 'share')}"
+        answer += "."
+        if agent.cause:
+            answer += f" Of its failures, {agent.cause}."
+    whose = "the other agent" if others == 1 else "the others"
+    more = next((row for row in rows if row.difference.is_clear and row.excess > 0), None)
+    if not others:
+        return f"{answer} There is no other agent here to compare it with."
+    if more is not None:
+        return (
+            f"{answer} Its failures {more.fact.does} clearly more often than failures of {whose} "
+            f"on the same tasks: {stated_change(more.difference, 'share')}."
+        )
+    if compared:
+        return (
+            f"{answer} Nothing is clearly more frequent in its failures than in those of {whose} "
+            "on the same tasks."
+        )
+    if agent.failures:
+        return (
+            f"{answer} No task was failed by both it and another agent, so how they fail cannot "
+            "be compared."
+        )
+    return answer
 
 
 def _named(*choices: Sequence[int]) -> Link | None:
@@ -156,23 +285,51 @@ def _named(*choices: Sequence[int]) -> Link | None:
     return None
 
 
-def draw(result: FailureResult, url: UrlOf) -> Figure | None:
+def _absent(data: Failures) -> str:
+    """Name the faults that no failure shows, where trajectories have several turns."""
+    absent = [fact for fact in data.known if fact.kind == FAULT and fact not in data.facts]
+    played = Trajectory.objects.filter(counted(by_id(data.runs)), turn_count__gt=1)
+    if not absent or not played.exists():
+        return ""
+    names = ", ".join(fact.title.lower() for fact in absent)
+    return f" Seen in no trajectory of any agent here: {names}."
+
+
+def _first_turn(row: FactRow) -> Cell:
+    if row.first is None:
+        return Cell(data=(None,), reason="of the whole trajectory" if row.ids else "not seen")
+    return Cell(f"{row.first:g}", (row.first,))
+
+
+def _no_cause(failures: int) -> str:
+    if failures > 1:
+        return "no ending is shared by half of them"
+    return "one failure" if failures else "no failure"
+
+
+def _example(row: CaseRow, data: Failures) -> Cell:
+    if row.example is None:
+        return Cell(data=(None,), reason="no failure of this kind here")
+    url = addresses.address("analysis:trajectory", trajectory_id=row.example)
+    turns = plural(data.lengths[row.example], "turn")
+    return text_cell(f"Trajectory {row.example}", url=url, sub=f"{row.agent}, {turns}")
+
+
+def _draw_profile(page: Page, rows: Sequence[FactRow], mine: Sequence[int]) -> Figure:
     """Draw the differences from the other agents, those that set the agent apart most first."""
-    shown = [row for row in result.rows if row.difference.value is not None]
-    if not shown:
-        return None
-    apart = sorted(shown, key=lambda row: (not row.clear, -abs(row.excess)))[:MOST_ROWS]
-    kept = [row for row in shown if row in apart]
+    shown = [row for row in rows if row.difference.value is not None]
+    apart = sorted(shown, key=lambda row: (not row.difference.is_clear, -abs(row.excess)))
+    kept = [row for row in shown if row in apart[:MOST_ROWS]]
     groups = []
     for name, clear, look in (
         ("clear: the interval excludes 0", True, CLEAR_LOOK),
         ("not clear", False, UNCLEAR_LOOK),
     ):
-        those = [row for row in kept if row.clear == clear]
-        rows = [(row.fact.title, row.difference) for row in those]
-        groups.append(
-            ForestRows(name, rows, [url(to) if (to := link(row)) else "" for row in those], look)
-        )
+        of_kind = [row for row in kept if row.difference.is_clear == clear]
+        links = [_named(row.ids, mine) for row in of_kind]
+        urls = [page.links.url(link) if link is not None else "" for link in links]
+        differences = [(row.fact.title, row.difference) for row in of_kind]
+        groups.append(ForestRows(name, differences, urls, look))
     return forest(
         groups,
         title="Difference in share of failures",
@@ -183,172 +340,28 @@ def draw(result: FailureResult, url: UrlOf) -> Figure | None:
     )
 
 
-def draw_profiles(result: FailureResult, url: UrlOf) -> Figure | None:
-    """Draw the share of every agent's failures that show each fact."""
-    table, links = result.profiles, {}
-    failures = result.data.failures
-    for agent in result.agents:
-        mine = failures[failures["run"] == agent.run.pk]
-        for fact in result.data.facts:
-            ids = mine.loc[mine[fact.key] == 1, "trajectory"].tolist()
-            if to := _named(ids, mine["trajectory"].tolist()):
-                links[agent.run.label, fact.title] = url(to)
-    return rubric_heatmap(table, (0, 1), links, unit="share")
-
-
-def profiles_width(result: FailureResult) -> int:
-    """Return how wide the grid of all agents has to be, in pixels."""
-    return 200 + 84 * len(result.data.facts)
-
-
-def draw_turns(result: FailureResult, url: UrlOf) -> Figure | None:
+def _draw_turns(page: Page, by_turn: MeanTable, agent: AgentFailures) -> Figure:
     """Draw at which turns the agent shows each fault."""
-    table = result.by_turn
     links = {
-        (row, column): url(
-            Link(runs=(result.agent.run.pk,), more={"reached_turn": column.removesuffix("+")})
+        (row, column): page.url(
+            runs=(agent.run.pk,), more={"reached_turn": column.removesuffix("+")}
         )
-        for row in table.rows
-        for column in table.columns
+        for row in by_turn.rows
+        for column in by_turn.columns
     }
+    return rubric_heatmap(by_turn, (0, 1), links, unit="share")
+
+
+def _draw_agents(page: Page, data: Failures, agents: Sequence[AgentFailures]) -> Figure:
+    """Draw the share of every agent's failures that show each fact."""
+    cells, links = {}, {}
+    for agent in agents:
+        failed = data.failed[data.failed["run"] == agent.run.pk]
+        for fact in data.facts:
+            cells[agent.run.label, fact.title] = share_with(failed, fact)
+            ids = failed.loc[failed[fact.key] == 1, "trajectory"].tolist()
+            if to := _named(ids, failed["trajectory"].tolist()):
+                links[agent.run.label, fact.title] = page.links.url(to)
+    names = tuple(agent.run.label for agent in agents)
+    table = MeanTable(names, tuple(fact.title for fact in data.facts), cells)
     return rubric_heatmap(table, (0, 1), links, unit="share")
-
-
-def _first_turn(row: FactRow) -> Cell:
-    if row.first is None:
-        return Cell(data=(None,), reason="of the whole trajectory" if row.ids else "not seen")
-    return Cell(f"{row.first:g}", (row.first,))
-
-
-def columns(result: FailureResult) -> Sequence[ColumnOf[FactRow]]:
-    """Give each fact its shares, its difference, and its turn."""
-    kinds: Mapping[str, str] = {ENDING: "Ending", FAULT: "Fault", DIMENSION: "Low score"}
-    compared: tuple[ColumnOf[FactRow], ...] = (
-        estimate_of("Other agents", lambda row: row.others, "share", part="others", show_n=True,
-                    help="Share of the other agents’ failures",
-                    link=link_others),
-        ColumnOf(
-            estimate_column(
-                "Difference", "difference", "On tasks that both failed; intervals hold together"
-            ),
-            lambda row: points_cell(row.difference),
-            link_both,
-        ),
-        text_of("Clear", lambda row: "yes" if row.clear else "no", "clear"),
-    )  # fmt: skip
-    return (
-        text_of("What", lambda row: row.fact.title, "fact", sub=lambda row: kinds[row.fact.kind]),
-        estimate_of(result.agent.run.label, lambda row: row.mine, "share", part="share",
-                    help="Share of the agent’s failures, with a 95 % interval", show_n=True),
-        *(compared if result.compared else ()),
-        ColumnOf(
-            number_column("Turn", "first turn", "Median of the turn that first shows it"),
-            _first_turn,
-        ),
-    )  # fmt: skip
-
-
-def summary_columns(result: FailureResult) -> Sequence[ColumnOf[AgentSummary]]:
-    """Give each agent how often it fails and why."""
-
-    def agent(one: AgentSummary) -> Cell:
-        return run_marks.agent_cell(one.run)
-
-    more: tuple[ColumnOf[AgentSummary], ...] = (
-        ColumnOf(
-            estimate_column(
-                "Than the others", "difference", "Paired by task; intervals hold together"
-            ),
-            lambda one: points_cell(one.more),
-        ),
-    )
-
-    return (
-        ColumnOf(Column("Agent", ("agent", "kind", "run"), num=False), agent),
-        estimate_of("Fails", lambda one: one.failed, "share", part="fails", show_n=True),
-        *(more if result.others else ()),
-        count_of("Failures", lambda one: one.failures),
-        ColumnOf(
-            Column("Why most of them fail", ("cause",), num=False, words=True),
-            lambda one: text_cell(result.cause_of(one) or _no_cause(one.failures)),
-        ),
-    )
-
-
-def case_columns(result: FailureResult) -> Sequence[ColumnOf[CaseRow]]:
-    """Give each case of the paper an example and the number of failures like it."""
-
-    def example(row: CaseRow) -> Cell:
-        if row.example is None:
-            return Cell(data=(None,), reason="no failure of this kind here")
-        url = addresses.address("analysis:trajectory", trajectory_id=row.example)
-        turns = plural(result.data.lengths[row.example], "turn")
-        return text_cell(f"Trajectory {row.example}", url=url, sub=f"{row.agent}, {turns}")
-
-    return (
-        text_of("In the paper", lambda row: row.case.source, "source"),
-        text_of("Kind of failure", lambda row: row.case.title, "case"),
-        ColumnOf(text_column("Example here", "example"), example),
-        count_of("Failures", lambda row: len(row.ids)),
-    )
-
-
-def _no_cause(failures: int) -> str:
-    if failures > 1:
-        return "no ending is shared by half of them"
-    return "one failure" if failures else "no failure"
-
-
-def profile_title(result: FailureResult) -> str:
-    """Name the figure after its agent."""
-    return f"How the failures of {result.agent.run.label} differ"
-
-
-def of_run(run: ChosenRun) -> Link:
-    """Return all trajectories of an agent."""
-    return Link(runs=(run.pk,))
-
-
-CONTENT = DeclaredPage(
-    load=load,
-    compute=compute,
-    answers=lambda result: result.agent.failed.value is not None,
-    figure=FigureOf("profile", profile_title, draw, fits=lambda result: result.compared),
-    table=TableOf(
-        "profile",
-        lambda result: f"Failure profile of {result.agent.run.label}",
-        rows=lambda result: result.rows,
-        columns=columns,
-        link=link,
-    ),
-    folded=(
-        FigureOf(
-            "turns",
-            lambda result: f"When {result.agent.run.label} shows each fault",
-            draw_turns,
-            table="profile",
-            fits=lambda result: bool(result.by_turn.rows) and len(result.by_turn.columns) > 1,
-        ),
-        FigureOf(
-            "agents",
-            "Profiles of all agents",
-            draw_profiles,
-            table="agents",
-            least_width=profiles_width,
-        ),
-        TableOf(
-            "agents",
-            "All agents",
-            rows=lambda result: result.agents,
-            columns=summary_columns,
-            link=lambda one: of_run(one.run),
-        ),
-        TableOf(
-            "cases",
-            "Cases as in the paper",
-            rows=case_rows,
-            columns=case_columns,
-            link=lambda row: _named(row.ids),
-        ),
-    ),
-)
