@@ -11,7 +11,7 @@ from analysis.filters.selection import ChosenRun
 from analysis.kit.links import Addresses, Link
 from analysis.reports import content, run_marks
 from analysis.reports.content import Cell
-from analysis.reports.formatting import Unit
+from analysis.reports.formatting import Unit, ends
 from analysis.stats.results import Estimate
 
 Row = TypeVar("Row")
@@ -70,6 +70,57 @@ def estimate(
         lambda row: content.estimate_cell(value(row), unit, signed=signed, show_n=show_n),
         link,
     )
+
+
+def change(
+    label: str,
+    value: Callable[[Row], Estimate],
+    unit: Unit,
+    *,
+    part: str = "",
+    help: str = "",
+    link: RowLink[Row] | None = None,
+) -> Column[Row]:
+    """Return a column of differences with their signs and n; those of shares are in points."""
+
+    def cell(row: Row) -> Cell:
+        if unit == "share":
+            return content.points_cell(value(row))
+        return content.estimate_cell(value(row), "number", signed=True, show_n=True)
+
+    return Column(content.estimate_column(label, part, help), cell, link)
+
+
+def wald(value: Callable[[Row], Estimate], part: str = "wald") -> Column[Row]:
+    """Return a column of Wald's intervals of shares, cut off at 0 and 100 %."""
+    head = content.Column(
+        "Wald",
+        (f"{part} low", f"{part} high"),
+        help="p ± 1.96·sqrt(p(1−p)/n), cut off at 0 and 100 %",
+    )
+
+    def cell(row: Row) -> Cell:
+        within = value(row).within(0, 1)
+        interval = within.interval
+        if interval is None:
+            return Cell(data=(None, None), reason=within.undefined or within.no_interval)
+        return Cell(
+            ends(interval, "share").removesuffix(" %"),
+            (content.rounded(interval.low), content.rounded(interval.high)),
+            tip="; ".join(within.warnings),
+        )
+
+    return Column(head, cell)
+
+
+def published(model: Callable[[Row], str], source: Callable[[Row], str]) -> Column[Row]:
+    """Return a column of models whose figures stand in a paper; ``source`` says where."""
+
+    def cell(row: Row) -> Cell:
+        badge = replace(run_marks.PUBLISHED_BADGE, why=source(row))
+        return content.text_cell(model(row), badges=(badge,))
+
+    return Column(content.text_column("Model"), cell)
 
 
 def row_cells(

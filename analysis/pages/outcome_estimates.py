@@ -4,6 +4,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from analysis.frames.outcomes import why_undefined
+from analysis.stats.descriptive.means import Scale
 from analysis.stats.descriptive.trials import measure_mean
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.labels import Measure
@@ -17,13 +18,17 @@ NOTHING_HERE = "no task of this kind"
 
 
 def estimate_measure(
-    mine: "DataFrame", metric: str, measure: Measure, excluded: "Mapping[str, int] | None" = None
+    mine: "DataFrame",
+    metric: str,
+    measure: Measure,
+    excluded: "Mapping[str, int] | None" = None,
+    scale: Scale | None = None,
 ) -> Estimate:
     """Estimate one measure from rows of an outcome frame.
 
     Rates get Wilson's interval and other means Student's; where a task was tried several times,
     tasks are taken as independent instead of trajectories. ``excluded`` counts by reason what is
-    left out, where that is more than the rows say.
+    left out, where that is more than the rows say; ``scale`` is by default 0 to the measure's most.
     """
     left = why_undefined(mine, metric) if excluded is None else excluded
     counts = dict(Counter(left).most_common())
@@ -32,5 +37,9 @@ def estimate_measure(
         return Estimate.without_value(next(iter(counts), NOTHING_HERE), excluded=counts)
     values, tasks = known[metric].to_numpy(), known["task"].tolist()
     return measure_mean(
-        values, tasks, rate=measure.kind == "rate", scale=(0, measure.most), excluded=counts
+        values,
+        tasks,
+        rate=measure.kind == "rate",
+        scale=(0, measure.most) if scale is None else scale,
+        excluded=counts,
     )

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from analysis.filters.selection import Selection
 from analysis.frames.people_scores import feedback_frame
+from analysis.kit.columns import Column as KitColumn
 from analysis.kit.links import Link
-from analysis.pages.compare_models.tables import P_COLUMN, p_pair_cell
+from analysis.pages.comparisons import p_column
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.pages.effects.rows import EffectsData
 from analysis.reports import system_facts
@@ -125,6 +126,7 @@ def _feedback(data: EffectsData, question: str, measure: Measure, frame: "DataFr
 
 def feedback_columns(agent: ColumnOf[FeedbackRow]) -> Sequence[ColumnOf[FeedbackRow]]:
     """Give the ratings and their changes."""
+    p: KitColumn[FeedbackRow] = p_column(lambda row: row.change, BASELINE)
     return (
         agent,
         text_of("Who speaks", lambda row: row.title),
@@ -138,7 +140,7 @@ def feedback_columns(agent: ColumnOf[FeedbackRow]) -> Sequence[ColumnOf[Feedback
         ColumnOf(
             estimate_column("Change", help="Against the first, on the tasks under both"), _change
         ),
-        ColumnOf(P_COLUMN, _p),
+        ColumnOf(p.head, p.cell),
         ColumnOf(
             number_column("Left out", help="Values without a number, and unshared tasks"), _left
         ),
@@ -150,12 +152,6 @@ def _change(row: FeedbackRow) -> Cell:
         return Cell(data=(None,) * 5, reason=BASELINE)
     difference = row.change.comparison.difference
     return estimate_cell(difference, "number", signed=True, show_n=True)
-
-
-def _p(row: FeedbackRow) -> Cell:
-    if row.change is None:
-        return Cell(data=(None, None), reason=BASELINE)
-    return p_pair_cell(row.change.p_adjusted, row.change.comparison.p_value)
 
 
 def _left(row: FeedbackRow) -> Cell:

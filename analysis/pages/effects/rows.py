@@ -10,7 +10,7 @@ from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.frames.scores import measure_frame
 from analysis.kit.links import Link
-from analysis.pages.compare_models.rows import Flip, scale_of
+from analysis.pages.comparisons import scale_of
 from analysis.reports import addresses, system_facts
 from analysis.reports.content import how_interval
 from analysis.reports.formatting import Unit
@@ -104,7 +104,7 @@ class AgentEffect:
         """The tasks behind the change."""
         return Link(url=self.flips())
 
-    def flips(self, flip: Flip | None = None) -> str:
+    def flips(self, flip: str = "") -> str:
         """Return where the tasks behind the change are: all, or those of one outcome."""
         runs, change = self.effects.runs, self.change
         first = runs.get((change.model, change.condition))

@@ -6,9 +6,9 @@ from typing import Any
 
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.sizes import profile_sizes
+from analysis.kit.columns import Column as KitColumn
 from analysis.kit.links import Link
-from analysis.pages.compare_models.rows import Flip
-from analysis.pages.compare_models.tables import NOT_TESTED, P_COLUMN, p_pair_cell
+from analysis.pages.comparisons import NOT_TESTED, p_column
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.pages.effects.rows import AgentEffect, EffectsResult, MeanChange, title_of
 from analysis.reports import addresses, run_marks
@@ -80,6 +80,7 @@ def value_columns(result: EffectsResult) -> Sequence[ColumnOf[str]]:
 
 def change_columns(result: EffectsResult) -> Sequence[ColumnOf[AgentEffect]]:
     """Give every change on the same tasks, with its test."""
+    p: KitColumn[AgentEffect] = p_column(lambda one: one.change)
     words = ("Won", "Lost") if result.is_rate else ("Higher", "Lower")
     return (
         ColumnOf(AGENT, lambda one: agent_of(result, one.change.model)),
@@ -92,10 +93,7 @@ def change_columns(result: EffectsResult) -> Sequence[ColumnOf[AgentEffect]]:
         _tasks(words[0], "wins", "won", "Tasks that are better under the second"),
         ColumnOf(number_column("Equal", "ties"), lambda one: _count(one, "ties")),
         _tasks(words[1], "losses", "lost", "Tasks that are worse under the second"),
-        ColumnOf(
-            P_COLUMN,
-            lambda one: p_pair_cell(one.change.p_adjusted, one.change.comparison.p_value),
-        ),
+        ColumnOf(p.head, p.cell),
         ColumnOf(
             text_column("Clear", help="Whether p is under 0.05, and the interval excludes 0"),
             _clear,
@@ -106,7 +104,7 @@ def change_columns(result: EffectsResult) -> Sequence[ColumnOf[AgentEffect]]:
     )
 
 
-def _tasks(label: str, part: str, flip: Flip, help: str) -> ColumnOf[AgentEffect]:
+def _tasks(label: str, part: str, flip: str, help: str) -> ColumnOf[AgentEffect]:
     return ColumnOf(
         number_column(label, part, help),
         lambda one: _count(one, part),

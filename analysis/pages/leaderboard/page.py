@@ -444,9 +444,7 @@ def _columns(
         ),
     ]
     if _is_rate(main):
-        limits = (f"{main.title.lower()} wald low", f"{main.title.lower()} wald high")
-        formula = "p ± 1.96·sqrt(p(1−p)/n), cut off at 0 and 100 %"
-        shown_columns.append(Column(parts.Column("Wald", limits, help=formula), _wald))
+        shown_columns.append(columns.wald(lambda row: row.wald, f"{main.title.lower()} wald"))
     shown_columns += [
         _measure_column(name, measures[name]) for name in shown if name != headline[0]
     ]
@@ -528,17 +526,6 @@ def _beside(row: AgentResult, best: ChosenRun | None, metric: str) -> Link | Non
     if row.run is None or best is None or row.run.pk == best.pk:
         return _link(row)
     return Link(url=addresses.side_by_side(best, row.run, metric))
-
-
-def _wald(row: AgentResult) -> Cell:
-    wald = row.wald.within(0, 1).interval
-    if wald is None:
-        return Cell(data=(None, None), reason=row.wald.no_interval or row.wald.undefined)
-    return Cell(
-        ends(wald, "share").removesuffix(" %"),
-        (round(wald.low, 6), round(wald.high, 6)),
-        tip="; ".join(row.wald.warnings),
-    )
 
 
 def _measure_column(name: str, measure: Measure) -> Column[AgentResult]:

@@ -16,7 +16,7 @@ from analysis.kit.columns import Column
 from analysis.kit.empty import no_runs
 from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
-from analysis.reports import addresses, run_marks
+from analysis.reports import addresses
 from analysis.reports import content as parts
 from analysis.reports.content import Cell, estimate_cell, exclusions, how_interval
 from analysis.reports.figure_specs import styles
@@ -123,7 +123,6 @@ def content(page: Page) -> Content:
     published = published_sweep(page.selection.system) if filters.published != "hide" else None
     if published is not None:
         looks, paper = styles([curve.model for curve in published.curves]), published
-        badge = replace(run_marks.PUBLISHED_BADGE, why="Table 10; n inferred; level not stated")
         head = "Published: accuracy by threshold"
         page.figure(
             "published",
@@ -136,9 +135,9 @@ def content(page: Page) -> Content:
             head,
             published.curves,
             [
-                Column(
-                    parts.text_column("Model"),
-                    lambda curve: parts.text_cell(curve.model, badges=(badge,)),
+                columns.published(
+                    lambda curve: curve.model,
+                    lambda _: "Table 10; n inferred; level not stated",
                 ),
                 *_by_threshold(published),
             ],
