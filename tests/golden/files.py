@@ -11,9 +11,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command, get_commands, load_command_class
+from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
 
+from analysis.browser.groups.failure_groups import choose, read_group_options
 from analysis.filters import Filters
 from analysis.filters.selection import Selection
 from analysis.models import RatingTable
@@ -41,7 +43,8 @@ def write(folder: Path, only: Collection[str] = ()) -> None:
     load_reports()
     user = User.objects.get(username="admin")
     written = {f"pages/{page.key}": _page_lines(page, user) for page in PAGES.values()}
-    written |= {"pages/other": _other_lines(user), "commands": _command_lines()}
+    written |= {"pages/other": _other_lines(user), "pages/groups": _groups_lines(user)}
+    written["commands"] = _command_lines()
     for name, lines in written.items():
         if not only or name.rpartition("/")[2] in only:
             path = folder / f"{name}.txt"
@@ -123,6 +126,23 @@ def _other_lines(user: User) -> Iterator[str]:
         yield f"## {address}"
         notices = [notice.text for notice in pair.notices]
         yield from _texts(pair.sentence, *pair.how, *notices, dict(pair.counts))
+
+
+def _groups_lines(user: User) -> Iterator[str]:
+    """Report groups of failures: of all trajectories and of a run, in each way of grouping."""
+    from analysis.browser.groups.report import groups_report
+    from analysis.trajectory_index.listing import listing
+
+    seen, run = Visibility.to(user), Run.objects.filter(status=Run.Status.DONE).earliest("pk")
+    for query in (
+        "", f"run={run.pk}", f"run={run.pk}&among=all&texts=plan", "groups=3&texts=feedback&seed=2",
+        "run=999",
+    ):  # fmt: skip
+        asked = read_group_options(QueryDict(query))
+        yield f"## groups?{query}"
+        chosen = choose(listing(QueryDict(asked.query), seen), asked)
+        # The true key is another after every change of a source file.
+        yield from report_lines(groups_report(asked, chosen, "key"))
 
 
 def _pairs() -> Iterator[tuple[Run, Run]]:
