@@ -1,7 +1,9 @@
 """Groups of failures by fault and by words: sizes, models, and the turns that are most typical."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
 
 from analysis.browser.groups.failure_groups import (
     FAILED,
@@ -11,32 +13,20 @@ from analysis.browser.groups.failure_groups import (
     GroupOptions,
     drawn,
 )
-from analysis.figures.layout.theme import ACCENT
+from analysis.figures.layout.theme import ACCENT, Figure
 from analysis.figures.shares import Shares, share_dots
 from analysis.frames.failure_texts import FEEDBACK, LAST_TURNS, MOST_SIGNS, PLAN, EndText, end_texts
 from analysis.frames.failures import KnownFailures, known_failures
-from analysis.reports import addresses, figure_specs
+from analysis.kit import columns
+from analysis.kit.columns import Column
+from analysis.kit.links import Link
+from analysis.kit.page import Sheet, report_of
+from analysis.reports import addresses
+from analysis.reports import content as parts
 from analysis.reports.addresses import LEAST_GROUPED
-from analysis.reports.content import (
-    Banner,
-    Cell,
-    Column,
-    Empty,
-    FigureSpec,
-    Notice,
-    Report,
-    Table,
-    count_cell,
-    estimate_cell,
-    estimate_column,
-    number_cell,
-    number_column,
-    text_cell,
-    text_column,
-    words_column,
-)
+from analysis.reports.content import Cell, Report, number_cell, text_cell
 from analysis.reports.deferred_reports import KEEP_SECONDS, note_progress
-from analysis.reports.formatting import counted, listed, number, plural
+from analysis.reports.formatting import counted, first_up, listed, number, plural
 from analysis.search.query import SearchTerm
 from analysis.search.snippets import excerpt
 from analysis.stats.descriptive.proportions import share
@@ -44,12 +34,35 @@ from analysis.stats.failure_causes import main_faults
 from analysis.stats.text_groups import NOT_CLEAR, TextGroup, TextGroups, group_texts
 from analysis.trajectory_index.similar_groups import SimilarGroup, group_value, keep_groups
 
-Key = tuple[int, int]
 FAULTS_NAMED = 3
+# What the trajectories of a mark are, where they are not the real thing.
+MARKS = {
+    "demo": ("Demo data", "come with the demo and say nothing about a real model."),
+    "simulated": ("Simulated answers", "were answered by a program that makes answers up."),
+    "scripted": ("Scripted parts", "have a scripted agent or judge."),
+    "recorded": ("Recorded answers", "draw recorded answers from a pool: nobody re-planned."),
+    "imported": ("Imported", "were made elsewhere and imported."),
+    "constructed": ("Constructed tasks", "have tasks that were not constructed by models."),
+}
+
+
+class TypicalRow(NamedTuple):
+    """A text near the middle of its group."""
+
+    group: TextGroup
+    text: EndText
+    similarity: float
 
 
 def groups_report(asked: GroupOptions, chosen: GroupedTrajectories, key: str) -> Report:
     """Group what was chosen by fault, then by texts, and keep the groups for lists to narrow to."""
+    return report_of(partial(_content, asked=asked, chosen=chosen, key=key))
+
+
+def _content(
+    sheet: Sheet, asked: GroupOptions, chosen: GroupedTrajectories, key: str
+) -> Iterator[None]:
+    """Group the texts and keep the groups; say how large they are, of whom, and what is typical."""
     ids = drawn(chosen.ids, asked.seed)
     note_progress(f"reading the texts of {plural(len(ids), 'trajectory', 'trajectories')}")
     texts = end_texts(ids, asked.texts)
@@ -59,42 +72,169 @@ def groups_report(asked: GroupOptions, chosen: GroupedTrajectories, key: str) ->
     fault_of = main_faults(known.ones)
     note_progress(f"grouping {plural(len(texts), 'text')}")
     grouped = group_texts(
-        [(text.trajectory, text.turn) for text in texts],
+        [text.trajectory for text in texts],
         [text.text for text in texts],
         [agent_of[text.trajectory] for text in texts],
         [fault_of[text.trajectory] for text in texts],
         groups=asked.groups,
         seed=asked.seed,
     )
-    how = _how(asked, chosen, grouped, known, read=len(ids), texts=len(texts))
-    banners = _banners(chosen)
+    for mark, (title, words) in MARKS.items():
+        if count := chosen.marks.get(mark):
+            sheet.banner(title, f"{count:,} of {len(chosen.ids):,} trajectories {words}")
+    sheet.how(*_how(asked, chosen, grouped, known, read=len(ids), texts=len(texts)))
     if len(texts) < LEAST_GROUPED:
-        return Report(empty=_empty(asked, chosen, len(texts)), how=how, banners=banners)
-    labels = zip(texts, grouped.labels, strict=True)
+        sheet.nothing(*_why_nothing(asked, chosen, len(texts)))
+        return
     members: dict[int, list[int]] = {}
-    for text, label in labels:
+    for text, label in zip(texts, grouped.labels, strict=True):
         if label is not None:
             members.setdefault(label, []).append(text.trajectory)
+    groups = grouped.groups
     keep_groups(
         key,
         [
-            SimilarGroup(g.number, g.words, tuple(members[g.number]), known.titles[g.kind])
-            for g in grouped.groups
+            SimilarGroup(group.number, group.words, tuple(members[group.number]),
+                         known.titles[group.kind])
+            for group in groups
         ],
         KEEP_SECONDS,
+    )  # fmt: skip
+
+    def link(group: TextGroup) -> Link:
+        """Return the list of a group's trajectories."""
+        return Link(url=addresses.trajectories({"similar": group_value(key, group.number)}))
+
+    def draw() -> Figure | None:
+        sizes = [share(group.size, len(texts)) for group in groups]
+        urls = [link(group).url for group in groups]
+        return share_dots(
+            [_name(group, grouped, known) for group in groups],
+            [Shares("all agents", sizes, "circle", ACCENT, urls=urls)],
+            title="Share of texts",
+        )
+
+    sheet.answer(_answer(asked, chosen, grouped, known, len(texts)))
+    for warning in grouped.warnings:
+        sheet.warning(f"{first_up(warning)}.")
+    if len(chosen.ids) > MOST_TEXTS:
+        sheet.info(
+            f"{MOST_TEXTS:,} of {len(chosen.ids):,} {_many(asked)} were drawn with seed "
+            f"{asked.seed}; sizes and shares are of those, and so are the lists behind the groups."
+        )
+    sheet.figure(
+        "sizes",
+        "How large the groups are",
+        draw if len(groups) > 1 else None,
+        subtitle=f"Share of all {len(texts):,} texts, with 95 % Wilson intervals",
+        table="groups",
     )
-    by_trajectory = {text.trajectory: text for text in texts}
-    return Report(
-        sentence=_sentence(asked, chosen, grouped, known, len(texts)),
-        figures=_figures(grouped, known, key, len(texts)),
-        tables=(
-            _groups(grouped, known, key, len(texts), members),
-            _models(grouped, key, addresses.address("analysis:trajectory_list", asked.query)),
-            _typical(grouped, key, by_trajectory, agent_of),
-        ),
-        notices=_notices(asked, chosen, grouped),
-        banners=banners,
-        how=how,
+    sheet.table(
+        "groups",
+        "Groups",
+        groups,
+        [
+            Column(
+                parts.text_column("Group"),
+                lambda group: text_cell(f"Group {group.number}", url=link(group).url),
+            ),
+            _words("Main fault", "fault", lambda group: known.titles[group.kind]),
+            _words(
+                "How most of them end",
+                "ending",
+                lambda group: _ending(members[group.number], known),
+            ),
+            _words("Words that set it apart", "words", lambda group: ", ".join(group.words)),
+            columns.count("Trajectories", lambda group: group.size),
+            columns.estimate(
+                "Share",
+                lambda group: share(group.size, len(texts)),
+                "share",
+                help="Of all texts that were read, with a Wilson interval",
+            ),
+            Column(
+                parts.number_column(
+                    "Cohesion", help="Mean cosine of its texts with its middle, 0 to 1"
+                ),
+                lambda group: number_cell(group.cohesion, "points"),
+            ),
+        ],
+        link=link,
+        note="A trajectory belongs to the fault that most of its turns show. Open a group to list "
+        "its trajectories or to make a study from them.",
+    )
+    yield
+
+    totals = {owner: one.n for owner, one in groups[0].shares.items()}
+    by_key: dict[Hashable, EndText] = {text.trajectory: text for text in texts}
+    whole = Link(url=addresses.address("analysis:trajectory_list", asked.query))
+    sheet.table(
+        "agents",
+        "Share of each agent’s texts",
+        sorted(totals, key=lambda owner: (-totals[owner], owner)),
+        [
+            columns.text("Agent", lambda owner: owner),
+            columns.count("Texts", lambda owner: totals[owner]),
+            *(_share_column(group, link(group)) for group in groups),
+        ],
+        link=lambda _: whole,
+        note="Of the agent’s texts that were read, with 95 % Wilson intervals. They take texts as "
+        "independent, though several may be about one task.",
+    )
+    sheet.table(
+        "typical",
+        "Most typical texts",
+        [
+            TypicalRow(group, by_key[typical.key], typical.similarity)
+            for group in groups
+            for typical in group.typical
+        ],
+        [
+            columns.text("Group", lambda row: f"Group {row.group.number}"),
+            Column(parts.words_column("Excerpt"), _excerpt),
+            Column(parts.Column("Where", ("trajectory", "turn"), num=False), _where),
+            columns.text("Agent", lambda row: agent_of[row.text.trajectory]),
+            Column(
+                parts.number_column(
+                    "Similarity", help="Cosine with the middle of the group, 0 to 1"
+                ),
+                lambda row: number_cell(row.similarity, "points"),
+            ),
+        ],
+        link=lambda row: link(row.group),
+        note="Those nearest to the middle of their group, equal texts once.",
+    )
+
+
+def _words(label: str, part: str, value: Callable[[TextGroup], str]) -> Column[TextGroup]:
+    return Column(parts.words_column(label, part), lambda group: text_cell(value(group)))
+
+
+def _share_column(group: TextGroup, link: Link) -> Column[str]:
+    """Give the share of each agent's texts that lie in a group."""
+    return columns.estimate(
+        f"Group {group.number}",
+        lambda owner: group.shares[owner],
+        "share",
+        help=", ".join(group.words),
+        link=lambda _: link,
+    )
+
+
+def _excerpt(row: TypicalRow) -> Cell:
+    """Return the part of a text that has the words of its group."""
+    shown = excerpt(row.text.text, [SearchTerm((word,)) for word in row.group.words])[1]
+    return text_cell("".join(part.text for part in shown))
+
+
+def _where(row: TypicalRow) -> Cell:
+    trajectory, turn = row.text.trajectory, row.text.turn
+    url = addresses.address("analysis:trajectory", trajectory_id=trajectory)
+    return Cell(
+        f"Trajectory {trajectory}",
+        (trajectory, turn),
+        sub=f"turn {turn}",
+        url=f"{url}#turn-{turn}",
     )
 
 
@@ -106,12 +246,12 @@ def _many(asked: GroupOptions) -> str:
     return _what(asked).replace("trajectory", "trajectories")
 
 
-def _empty(asked: GroupOptions, chosen: GroupedTrajectories, texts: int) -> Empty:
+def _why_nothing(asked: GroupOptions, chosen: GroupedTrajectories, texts: int) -> tuple[str, str]:
     if not chosen.ids:
         why = f"left out: {counted(chosen.left_out)}" if chosen.left_out else "it is empty"
-        return Empty(f"No {_what(asked)} in this list", f"Of the list, {why}.")
+        return f"No {_what(asked)} in this list", f"Of the list, {why}."
     whole = plural(len(chosen.ids), _what(asked), _many(asked))
-    return Empty(
+    return (
         "Too little to group",
         f"The list has {whole}, {texts or 'none'} of them with a turn. {LEAST_GROUPED} are needed.",
     )
@@ -126,14 +266,17 @@ def _ending(ids: Sequence[int], known: KnownFailures) -> str:
     return f"{known.does[ending]} ({count:,} of {len(ids):,})"
 
 
-def _sentence(
+def _answer(
     asked: GroupOptions,
     chosen: GroupedTrajectories,
     grouped: TextGroups,
     known: KnownFailures,
     texts: int,
 ) -> str:
-    kinds = _kinds(grouped)
+    """Say how many failed, with which main faults, and into how many groups words divide them."""
+    kinds: Counter[str] = Counter()
+    for group in grouped.groups:
+        kinds[group.kind] += group.size
     if asked.among == FAILED:
         begin = f"{chosen.failed:,} of {chosen.matching:,} trajectories of this list failed"
     else:
@@ -155,191 +298,9 @@ def _sentence(
     return sentence
 
 
-def _kinds(grouped: TextGroups) -> dict[str, int]:
-    """Return how many texts each fault has, in the order of the groups."""
-    sizes: dict[str, int] = {}
-    for group in grouped.groups:
-        sizes[group.kind] = sizes.get(group.kind, 0) + group.size
-    return sizes
-
-
 def _name(group: TextGroup, grouped: TextGroups, known: KnownFailures) -> str:
     words = f" ({', '.join(group.words[:2])})" if group.kind in grouped.silhouettes else ""
     return f"{group.number}: {known.titles[group.kind]}{words}"
-
-
-def _group_url(key: str, number: int) -> str:
-    return addresses.trajectories({"similar": group_value(key, number)})
-
-
-def _groups(
-    grouped: TextGroups,
-    known: KnownFailures,
-    key: str,
-    texts: int,
-    members: Mapping[int, Sequence[int]],
-) -> Table:
-    rows = tuple(
-        (
-            text_cell(f"Group {group.number}", url=_group_url(key, group.number)),
-            text_cell(known.titles[group.kind]),
-            text_cell(_ending(members[group.number], known)),
-            text_cell(", ".join(group.words)),
-            count_cell(group.size, url=_group_url(key, group.number)),
-            estimate_cell(share(group.size, texts), "share", url=_group_url(key, group.number)),
-            number_cell(group.cohesion, "points", url=_group_url(key, group.number)),
-        )
-        for group in grouped.groups
-    )
-    return Table(
-        "groups",
-        "Groups",
-        (
-            text_column("Group", "group"),
-            words_column("Main fault", "fault"),
-            words_column("How most of them end", "ending"),
-            words_column("Words that set it apart", "words"),
-            number_column("Trajectories"),
-            estimate_column("Share", help="Of all texts that were read, with a Wilson interval"),
-            number_column("Cohesion", help="Mean cosine of its texts with its middle, 0 to 1"),
-        ),
-        rows,
-        note="A trajectory belongs to the fault that most of its turns show. Open a group to list "
-        "its trajectories or to make a study from them.",
-    )
-
-
-def _models(grouped: TextGroups, key: str, whole: str) -> Table:
-    """Return each agent's share in every group; ``whole`` is the list that was grouped."""
-    first = grouped.groups[0]
-    totals = {owner: first.shares[owner].n for owner in first.shares}
-    columns = [text_column("Agent"), number_column("Texts")]
-    columns += [
-        estimate_column(
-            f"Group {group.number}", f"group {group.number}", help=", ".join(group.words)
-        )
-        for group in grouped.groups
-    ]
-    rows = tuple(
-        (
-            text_cell(owner),
-            count_cell(totals[owner], url=whole),
-            *(
-                estimate_cell(group.shares[owner], "share", url=_group_url(key, group.number))
-                for group in grouped.groups
-            ),
-        )
-        for owner in _largest_first(totals)
-    )
-    return Table(
-        "agents",
-        "Share of each agent’s texts",
-        tuple(columns),
-        rows,
-        note="Of the agent’s texts that were read, with 95 % Wilson intervals. They take texts as "
-        "independent, though several may be about one task.",
-    )
-
-
-def _largest_first(totals: Mapping[str, int]) -> list[str]:
-    return sorted(totals, key=lambda owner: (-totals[owner], owner))
-
-
-def _typical(
-    grouped: TextGroups, key: str, texts: Mapping[int, EndText], agent_of: Mapping[int, str]
-) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for group in grouped.groups:
-        terms = [SearchTerm((word,)) for word in group.words]
-        for typical in group.typical:
-            trajectory, turn = _key_of(typical.key)
-            shown = excerpt(texts[trajectory].text, terms)[1]
-            url = addresses.address("analysis:trajectory", trajectory_id=trajectory)
-            rows.append(
-                (
-                    text_cell(f"Group {group.number}"),
-                    text_cell("".join(part.text for part in shown)),
-                    Cell(
-                        f"Trajectory {trajectory}",
-                        (trajectory, turn),
-                        sub=f"turn {turn}",
-                        url=f"{url}#turn-{turn}",
-                    ),
-                    text_cell(agent_of[trajectory]),
-                    number_cell(typical.similarity, "points", url=_group_url(key, group.number)),
-                )
-            )
-    return Table(
-        "typical",
-        "Most typical texts",
-        (
-            text_column("Group"),
-            words_column("Excerpt"),
-            Column("Where", ("trajectory", "turn"), num=False),
-            text_column("Agent"),
-            number_column("Similarity", help="Cosine with the middle of the group, 0 to 1"),
-        ),
-        tuple(rows),
-        note="Those nearest to the middle of their group, equal texts once.",
-    )
-
-
-def _key_of(key: object) -> Key:
-    assert isinstance(key, tuple)
-    return int(key[0]), int(key[1])
-
-
-def _figures(
-    grouped: TextGroups, known: KnownFailures, key: str, texts: int
-) -> tuple[FigureSpec, ...]:
-    if len(grouped.groups) < 2:
-        return ()
-    sizes = [share(group.size, texts) for group in grouped.groups]
-    urls = [_group_url(key, group.number) for group in grouped.groups]
-    return (
-        figure_specs.figure_spec(
-            "sizes",
-            "How large the groups are",
-            f"Share of all {texts:,} texts, with 95 % Wilson intervals",
-            share_dots(
-                [_name(group, grouped, known) for group in grouped.groups],
-                [Shares("all agents", sizes, "circle", ACCENT, urls=urls)],
-                title="Share of texts",
-            ),
-            table="groups",
-        ),
-    )
-
-
-def _notices(
-    asked: GroupOptions, chosen: GroupedTrajectories, grouped: TextGroups
-) -> tuple[Notice, ...]:
-    texts = [Notice(f"{warning[:1].upper()}{warning[1:]}.") for warning in grouped.warnings]
-    if len(chosen.ids) > MOST_TEXTS:
-        words = (
-            f"{MOST_TEXTS:,} of {len(chosen.ids):,} {_many(asked)} were drawn with seed "
-            f"{asked.seed}; sizes and shares are of those, and so are the lists behind the groups."
-        )
-        texts.append(Notice(words, "info"))
-    return tuple(texts)
-
-
-def _banners(chosen: GroupedTrajectories) -> tuple[Banner, ...]:
-    """Return what the trajectories are where they are not the real thing."""
-    banners = {
-        "demo": ("Demo data", "come with the demo and say nothing about a real model."),
-        "simulated": ("Simulated answers", "were answered by a program that makes answers up."),
-        "scripted": ("Scripted parts", "have a scripted agent or judge."),
-        "recorded": ("Recorded answers", "draw recorded answers from a pool: nobody re-planned."),
-        "imported": ("Imported", "were made elsewhere and imported."),
-        "constructed": ("Constructed tasks", "have tasks that were not constructed by models."),
-    }
-    whole = len(chosen.ids)
-    return tuple(
-        Banner(title, f"{chosen.marks[mark]:,} of {whole:,} trajectories {words}")
-        for mark, (title, words) in banners.items()
-        if chosen.marks.get(mark)
-    )
 
 
 def _how(
@@ -350,7 +311,8 @@ def _how(
     *,
     read: int,
     texts: int,
-) -> tuple[str, ...]:
+) -> list[str]:
+    """Say what was grouped, by what, and how, a line each."""
     verdict = (
         "Failed: not accurate; where that is undefined, not valid; where that is, too, without the "
         "full reward."
@@ -396,4 +358,4 @@ def _how(
         f"{grouped.ungrouped:,}. "
         "Shares with 95 % Wilson intervals, which take texts as independent."
     )
-    return tuple(lines)
+    return lines
