@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
 from analysis.frames.people_scores import PeopleScores
 from analysis.kit.page import Page
-from analysis.pages.declaration import NothingToShow
 from analysis.reports import addresses
 from analysis.reports.formatting import plural
 from annotation.models import Study
@@ -62,32 +61,6 @@ class AnswerCounts:
         return self.annotators - self.simulated
 
 
-class PeopleData(Protocol):
-    """Loaded answers of people: who gave those that count, and who answered at all."""
-
-    @property
-    def people(self) -> AnswerCounts: ...
-
-    @property
-    def everyone(self) -> AnswerCounts: ...
-
-
-class PeopleResult:
-    """The parts that all results on people's answers have: whose answers they are about."""
-
-    data: PeopleData
-
-    @property
-    def people(self) -> AnswerCounts:
-        """The annotators whose answers count."""
-        return self.data.people
-
-    @property
-    def everyone(self) -> AnswerCounts:
-        """All annotators who answered."""
-        return self.data.everyone
-
-
 def people_of(frame: "DataFrame", unit: Unit = "trajectory") -> AnswerCounts:
     by_annotator = frame.groupby("annotator")["simulated"].any()
     return AnswerCounts(
@@ -123,26 +96,6 @@ def chosen_people(
 
 def _without_late(selection: Selection) -> bool:
     return selection.filters.unblinded == "exclude"
-
-
-def why_not_asked(study: Study) -> NothingToShow:
-    """Say that a study does not ask what a page is about, and which page is about what it asks."""
-    questionnaire = load_questionnaire(study.questionnaire)
-    other = next((page for fits, page in PAGE_OF if fits(questionnaire)), "")
-    url = addresses.address(f"analysis:{other}", {"study": study.pk}) if other else ""
-    url = url or addresses.address("annotation:study_list")
-    return NothingToShow("not asked", {"study": study, "other": other, "url": url})
-
-
-def why_no_answers(everyone: AnswerCounts, selection: Selection) -> NothingToShow:
-    """Say why no answer counts: none was given, or a filter leaves out all of them."""
-    if everyone.late and _without_late(selection):
-        url = f"?{selection.filters.query(unblinded='')}"
-        return NothingToShow("none blind", {"everyone": everyone, "url": url})
-    if everyone.items:
-        url = f"?{selection.filters.query(simulated='include')}"
-        return NothingToShow("simulated alone", {"everyone": everyone, "url": url})
-    return NothingToShow("no answers")
 
 
 def votes_needed(meant: Iterable[int]) -> int:

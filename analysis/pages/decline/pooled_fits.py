@@ -1,112 +1,74 @@
 """Change per turn over all agents of the chosen data: fitted in the background, kept, tested."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.core.cache import caches
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.scores import turn_scores
-from analysis.kit.links import Link
-from analysis.pages.declaration import ColumnOf, text_of
+from analysis.kit import columns
+from analysis.kit.columns import Column
+from analysis.kit.page import Page
+from analysis.pages.decline.turn_slopes import p_cell, slope_cell, verdict
 from analysis.reports import system_facts
-from analysis.reports.content import (
-    Badge,
-    Cell,
-    estimate_cell,
-    estimate_column,
-    number_cell,
-    number_column,
-    rounded,
-)
+from analysis.reports.content import estimate_column, number_cell, number_column
 from analysis.reports.deferred_reports import KEEP_SECONDS, note_progress
-from analysis.reports.formatting import p_text, p_words, plural
+from analysis.reports.formatting import listed, p_words, plural
 from analysis.reports.stored_reports import key_of
-from analysis.stats.comparison.multiplicity import Family, adjust_family
-from analysis.stats.results import Estimate
+from analysis.stats.comparison.multiplicity import adjust_family
 from analysis.stats.trends.pooled import PooledSlope, pooled_slope
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 ALL = "All dimensions"
-ALPHA = 0.05
 NO_PART = "the model has no such part"
+# Pooled slopes by the title of a dimension; ALL is over all of them.
+PooledFits = Mapping[str, PooledSlope]
 
 
-@dataclass(frozen=True)
-class PooledRow:
-    """The pooled slope of one dimension, or of all, with the p-value by which it is judged."""
+class PooledRow(NamedTuple):
+    """The pooled slope of one dimension, or of all, with the p-value by which it is judged.
+
+    ``verdict`` says whether scores clearly decline or rise.
+    """
 
     title: str
     key: str
     fit: PooledSlope
     p: float | None
-
-    @property
-    def slope(self) -> Estimate:
-        return self.fit.slope
-
-    @property
-    def is_clear(self) -> bool:
-        return self.p is not None and self.p <= ALPHA
-
-    @property
-    def verdict(self) -> str:
-        """Return whether scores clearly decline or rise; nothing where neither is clear."""
-        if not self.is_clear:
-            return ""
-        return "declines" if (self.slope.value or 0.0) < 0 else "rises"
-
-    @property
-    def link(self) -> Link:
-        return Link(dimension=self.key, more={"min_turns": 2})
+    verdict: str
 
 
-@dataclass(frozen=True)
-class PooledFits:
-    """The pooled slopes: over all dimensions, which has one test, and of each, which are a family.
+def pooled_rows(fits: PooledFits, keys: Mapping[str, str]) -> tuple[list[PooledRow], int]:
+    """Return all dimensions together and those of these keys by title, and the size of the family.
 
-    ``fits`` has them by title, ``ALL`` first.
+    All dimensions have one test; those of single dimensions, shown or not, are a family.
     """
-
-    fits: Mapping[str, PooledSlope]
-    family: Family
-
-    @classmethod
-    def of(cls, fits: Mapping[str, PooledSlope]) -> "PooledFits":
-        """Correct the tests of the dimensions for each other."""
-        tests = {title: fit.p_value for title, fit in fits.items() if title != ALL}
-        statement = f"the pooled slopes of all {len(tests)} dimensions"
-        return cls(fits, adjust_family(tests, statement=statement, alpha=ALPHA))
-
-    @property
-    def overall(self) -> PooledRow:
-        """The change per turn over all dimensions."""
-        return PooledRow(ALL, "", self.fits[ALL], self.fits[ALL].p_value)
-
-    def rows(self, keys: Mapping[str, str]) -> list[PooledRow]:
-        """Return all dimensions together, then those of these keys by title."""
-        single = [
-            PooledRow(title, key, self.fits[title], self.family[title].adjusted)
-            for title, key in keys.items()
-            if title in self.fits
-        ]
-        return [self.overall, *single]
+    p_values = {title: fit.p_value for title, fit in fits.items() if title != ALL}
+    family = adjust_family(p_values, statement="the pooled slopes of all dimensions")
+    tests = {ALL: ("", fits[ALL].p_value)}
+    tests |= {
+        title: (key, family[title].adjusted) for title, key in keys.items() if title in p_values
+    }
+    rows = [
+        PooledRow(title, key, fits[title], p, verdict(fits[title].slope, p))
+        for title, (key, p) in tests.items()
+    ]
+    return rows, family.size
 
 
 def kept_pooled(system: str, runs: Sequence[ChosenRun]) -> PooledFits | None:
     """Return the pooled slopes of these runs, or None where they are not kept."""
-    fits: Mapping[str, PooledSlope] | None = caches["kept"].get(_key(system, runs))
-    return PooledFits.of(fits) if fits is not None else None
+    fits: PooledFits | None = caches["kept"].get(_key(system, runs))
+    return fits
 
 
-def fit_pooled(system: str, runs: Sequence[ChosenRun]) -> PooledFits:
+def fit_pooled(system: str, runs: Sequence[ChosenRun]) -> None:
     """Fit and keep the pooled slopes of these runs, where they are not kept."""
-    kept = kept_pooled(system, runs)
-    if kept is not None:
-        return kept
+    if kept_pooled(system, runs) is not None:
+        return
     titles = system_facts.titles_of(system)
     note_progress(f"fitting {plural(len(runs), 'agent')} together")
     frame = turn_scores(runs, list(titles), final=False)
@@ -115,7 +77,6 @@ def fit_pooled(system: str, runs: Sequence[ChosenRun]) -> PooledFits:
         note_progress(f"fitting {plural(len(runs), 'agent')} together on {title.lower()}")
         fits[title] = _fit(frame[frame["dimension"] == key])
     caches["kept"].set(_key(system, runs), fits, KEEP_SECONDS)
-    return PooledFits.of(fits)
 
 
 def mean_of_dimensions(frame: "DataFrame") -> "DataFrame":
@@ -129,51 +90,79 @@ def mean_of_dimensions(frame: "DataFrame") -> "DataFrame":
 
 
 def _fit(frame: "DataFrame") -> PooledSlope:
-    return pooled_slope(
-        frame["label"].tolist(),
-        frame["task"].tolist(),
-        frame["trajectory"].tolist(),
-        frame["turn"].tolist(),
-        frame["score"].tolist(),
-    )
+    names = ("label", "task", "trajectory", "turn", "score")
+    return pooled_slope(*(frame[name].tolist() for name in names))
 
 
 def _key(system: str, runs: Sequence[ChosenRun]) -> str:
-    labels: Sequence[Hashable] = sorted((run.label, run.version) for run in runs)
+    labels = sorted((run.label, run.version) for run in runs)
     return f"pooled-slopes:{key_of(system, *map(str, labels))}"
 
 
-def pooled_columns(size: int, unit: str = "dimension") -> Sequence[ColumnOf[PooledRow]]:
+def pooled_columns(family_size: int) -> Sequence[Column[PooledRow]]:
     """Give slopes with their p-values, and how far agents and tasks differ in theirs."""
-
-    def slope(row: PooledRow) -> Cell:
-        shown = estimate_cell(row.slope, "points", signed=True, show_n=True)
-        return replace(shown, badges=pooled_badges(row))
-
-    def p_value(row: PooledRow) -> Cell:
-        if row.p is None:
-            return Cell(data=(None,), reason="not tested: no error is known")
-        return Cell(p_text(row.p), (rounded(row.p),))
-
-    holm = f"Over all dimensions one test; others corrected by Holm over {plural(size, unit)}"
+    family = plural(family_size, "dimension")
+    holm = f"Over all dimensions one test; others corrected by Holm over {family}"
     differ = "Standard deviation of {who} slopes, points per turn"
     return (
-        text_of("Dimension", lambda row: row.title),
-        ColumnOf(estimate_column("Change per turn"), slope),
-        ColumnOf(number_column("p", help=holm), p_value),
-        ColumnOf(
+        columns.text("Dimension", lambda row: row.title),
+        Column(
+            estimate_column("Change per turn"),
+            lambda row: slope_cell(row.fit.slope, row.verdict, p_words(row.p or 0.0)),
+        ),
+        Column(number_column("p", help=holm), lambda row: p_cell(row.p)),
+        Column(
             number_column("Agents", "sd of agents", differ.format(who="agents'")),
             lambda row: number_cell(row.fit.sd_agents, "points", reason=NO_PART),
         ),
-        ColumnOf(
+        Column(
             number_column("Tasks", "sd of tasks", differ.format(who="tasks'")),
             lambda row: number_cell(row.fit.sd_tasks, "points", reason=NO_PART),
         ),
     )
 
 
-def pooled_badges(row: PooledRow) -> tuple[Badge, ...]:
-    """Return the mark of a slope that is clearly not 0."""
-    if not row.verdict or row.p is None:
-        return ()
-    return (Badge(row.verdict, "warn" if row.verdict == "declines" else "ok", p_words(row.p)),)
+def limits_of(fit: PooledSlope) -> str:
+    """Say what agents are in a pooled fit, where they are few, and which variances are 0."""
+    sentences = []
+    if fit.effect == "fixed":
+        sentences.append(
+            "Two agents are too few to estimate how much agents differ, so the change is the mean "
+            "of both and says nothing on others."
+        )
+    if fit.zero:
+        parts = listed(fit.zero, most=9)
+        sentences.append(f"Degenerate fit: the variance of {parts} is estimated as 0.")
+    return " ".join(sentences)
+
+
+def how_pooled(page: Page, fit: PooledSlope) -> None:
+    """Say how one change per turn of all agents was fitted."""
+    freedom = f", and Satterthwaite's degrees of freedom ({fit.df:.0f})" if fit.df else ""
+    page.how(
+        f"Over all agents: {fit.slope.method or 'linear mixed model'}. Turns are counted from "
+        "their mean; intercepts and slopes of agents and tasks do not correlate, those of "
+        "trajectories do. The interval is b ± t·SE with the larger of the usual error and that of "
+        "the likelihood's curvature, which allows for endings that depend on scores"
+        f"{freedom}.",
+        "All dimensions: the mean of a turn over the dimensions that have scores, where all of "
+        "them were scored.",
+    )
+    match fit.effect:
+        case "random":
+            page.how(
+                f"With random slopes of agents{' and tasks' * fit.tasks} the interval is about "
+                "others like these, not these alone."
+            )
+        case "fixed":
+            page.how(
+                "Two agents have fixed intercepts and slopes: a variance between two agents cannot "
+                "be estimated. The change is the mean of both."
+            )
+        case _:
+            page.how("There is one agent, so the change is this agent's.")
+    if not fit.tasks:
+        page.how(
+            "Tasks have no effect of their own: each has one trajectory, or there are fewer than "
+            "three."
+        )

@@ -1,19 +1,17 @@
 """Scores of turns against figures that are computed by hand, and never mixed with others."""
 
-from html import unescape
-
 import numpy as np
+import pandas
 import pytest
 from django.contrib.auth.models import User
-from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
 from analysis.filters import Filters
 from analysis.frames.ratings import rating_frame
 from analysis.pages.catalogue import PAGES, select
-from analysis.pages.decline.pooled_fits import ALL, PooledFits
-from analysis.pages.turn_scores.sides import JUDGES, PEOPLE, Sides, fit_sides
+from analysis.pages.decline.pooled_fits import ALL, limits_of, pooled_rows
+from analysis.pages.turn_scores.sides import COLUMNS, JUDGES, PEOPLE, fit_sides
 from analysis.reports.content import Report
 from annotation.models import StoredQuestionnaire, Study
 from tests.analysis.human_rows import (
@@ -207,8 +205,7 @@ def test_a_clear_difference_is_marked_and_a_degenerate_fit_said() -> None:
         for turn, noise in enumerate(rng.permutation([0.3, -0.3, 0.1, -0.1]), 1)
         for side, fall, more in ((PEOPLE, 0.1, 0.0), (JUDGES, 0.3, noise))
     ]
-    fits = fit_sides(Sides(*map(list, zip(*rows, strict=True))))  # type: ignore[arg-type]
-    overall = PooledFits.of(fits.differences).overall
-    assert overall.slope.value == pytest.approx(-0.2, abs=0.06) and overall.is_clear
-    text = unescape(render_to_string("pages/decline/_agents.html", {"fit": overall.fit}))
-    assert "Degenerate fit: the variance of trajectories' levels" in text
+    fits = fit_sides(pandas.DataFrame(rows, columns=list(COLUMNS)))
+    (overall,), _ = pooled_rows(fits.differences, {})
+    assert overall.fit.slope.value == pytest.approx(-0.2, abs=0.06) and overall.verdict
+    assert "Degenerate fit: the variance of trajectories' levels" in limits_of(overall.fit)
