@@ -122,10 +122,11 @@ def _other_lines(user: User) -> Iterator[str]:
     client.force_login(user)
     for a, b in _pairs():
         address = f"{reverse('analysis:compare_runs')}?a={a.pk}&b={b.pk}"
-        pair = client.get(address).context["report"]
+        context = client.get(address).context
+        report, pair = context["report"], context["pair"]
         yield f"## {address}"
-        notices = [notice.text for notice in pair.notices]
-        yield from _texts(pair.sentence, *pair.how, *notices, dict(pair.counts))
+        notices = [notice.text for notice in report.notices]
+        yield from _texts(report.sentence, *report.how, *notices, dict(pair.counts))
 
 
 def _groups_lines(user: User) -> Iterator[str]:

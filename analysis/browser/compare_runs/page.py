@@ -1,15 +1,15 @@
 """Two runs task by task: who succeeds where the other does not, and by how much they differ."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from analysis.browser.compare_runs.run_measures import Attempt, RunMeasure, TaskText
-from analysis.pages.prose import Prose, read_prose
-from analysis.reports.content import Notice, how_interval
+from analysis.kit.page import Sheet, report_of
+from analysis.reports.content import Report, how_interval
 from analysis.reports.extremes import unseen
-from analysis.reports.formatting import Unit, ends, number
+from analysis.reports.formatting import Unit, counted, ends, level, number, p_words, plural
 
 if TYPE_CHECKING:
     from analysis.stats.comparison.paired import PairComparison, PairedTasks
@@ -18,22 +18,15 @@ Flip = Literal["won", "lost", "both_pass", "both_fail", "tie", "undefined", "one
 EQUAL = 1e-12
 
 
-@dataclass(frozen=True)
-class TaskSide:
+class TaskSide(NamedTuple):
     """One run's attempts at a task: their mean on the measure, or why there is none."""
 
     attempts: tuple[Attempt, ...]
     value: float | None
     why: str = ""
 
-    @property
-    def first(self) -> int:
-        """The trajectory that stands for the others."""
-        return self.attempts[0].pk
 
-
-@dataclass(frozen=True)
-class TaskPair:
+class TaskPair(NamedTuple):
     """A task with both outcomes; a side is None where its run has no attempt at the task."""
 
     task: TaskText
@@ -43,14 +36,12 @@ class TaskPair:
     flip: Flip
 
 
-@dataclass(frozen=True)
-class FlipReport:
-    """Everything that the page on two runs says of one measure.
+class RunPair(NamedTuple):
+    """Two runs on one measure.
 
     ``counts`` are tasks by flip, those included that only one run has; ``without_value`` are
     trajectories by the reason why they have none. ``unusable`` of the tasks are not solved by their
-    own reference, and left out unless the address wants all. Sentences stand in ``answer.html`` and
-    ``details.html``.
+    own reference, and left out unless the address wants all.
     """
 
     measured: RunMeasure
@@ -62,96 +53,15 @@ class FlipReport:
     without_value: Mapping[str, int]
     unusable: int = 0
 
-    @property
-    def sentence(self) -> str:
-        """The sentence on who succeeds where the other does not, and by how much the two differ."""
-        return self._prose("answer").text("answer")
 
-    @property
-    def how(self) -> tuple[str, ...]:
-        """The method: how the difference was computed, and what was left out."""
-        return self._prose("details").texts("how")
-
-    def _prose(self, part: str) -> Prose:
-        context = {"report": self, "first": self.names[0], "second": self.names[1]}
-        return read_prose(f"browser/compare_runs/{part}.html", context)
-
-    @property
-    def tasks(self) -> int:
-        """The number of tasks of which both have a value."""
-        return len(self.paired.tasks)
-
-    @property
-    def what(self) -> str:
-        """The measure within a sentence; abbreviations keep their capitals."""
-        title = self.measured.title
-        return title if title[1:2].isupper() else title[:1].lower() + title[1:]
-
-    @property
-    def difference(self) -> str:
-        """The first run minus the second, with its sign; shares differ by points."""
-        text = value_words(self.comparison.difference.value or 0.0, self.measured, signed=True)
-        return f"{text.removesuffix(' %')} points" if self.measured.binary else text
-
-    @property
-    def ends(self) -> str:
-        """Both ends of the interval of the difference, with their signs."""
-        interval = self.comparison.difference.interval
-        return (
-            ends(interval, self.unit, signed=True).removesuffix(" %")
-            if interval is not None
-            else ""
-        )
-
-    @property
-    def means(self) -> tuple[str, str]:
-        """The mean of each run on the common tasks."""
-        values = (self.comparison.first, self.comparison.second)
-        return (
-            value_words(values[0] or 0.0, self.measured),
-            value_words(values[1] or 0.0, self.measured),
-        )
-
-    @property
-    def interval_method(self) -> str:
-        return how_interval([self.comparison.difference])
-
-    @property
-    def left_out(self) -> int:
-        """The number of tasks that have a value on one side only."""
-        return self.paired.excluded.get("task that only one of the two has", 0)
-
-    @property
-    def unit(self) -> Unit:
-        """The unit in which values are shown."""
-        if self.measured.binary:
-            return "share"
-        return "points" if self.measured.scores else "number"
-
-    @property
-    def notices(self) -> tuple[Notice, ...]:
-        """How large a difference has to be to show, where that found is not clear."""
-        text = unseen([self.comparison.difference], self.unit)
-        return (Notice(text),) if text else ()
-
-    @property
-    def several(self) -> bool:
-        """Return whether any task has more than one attempt on a side."""
-        return not self.paired.single and bool(self.paired.tasks)
-
-    @property
-    def has_table(self) -> bool:
-        """Return whether every common task is won, lost, passed by both or by neither."""
-        return self.comparison.table is not None
-
-
-def flips_report(
+def pair_runs(
     measured: RunMeasure,
     names: tuple[str, str],
     first: Sequence[Attempt],
     second: Sequence[Attempt],
     texts: Mapping[int, TaskText],
-) -> FlipReport:
+    unusable: int = 0,
+) -> RunPair:
     """Compare two runs on a measure.
 
     Parameters
@@ -162,6 +72,8 @@ def flips_report(
         Their trajectories.
     texts
         The tasks; one that is not in it is not shown.
+    unusable
+        How many tasks are not solved by their own reference.
     """
     # Brings numpy, which the start of the web server does without.
     from analysis.stats.comparison.paired import compare_pair, pair_by_task
@@ -176,7 +88,95 @@ def flips_report(
     rows = _rows(measured, first, second, texts)
     counts = dict(Counter[str](row.flip for row in rows))
     gone = Counter(one.why for one in (*first, *second) if one.value is None)
-    return FlipReport(measured, names, rows, paired, comparison, counts, dict(gone.most_common()))
+    without = dict(gone.most_common())
+    return RunPair(measured, names, rows, paired, comparison, counts, without, unusable)
+
+
+def pair_report(pair: RunPair) -> Report:
+    """Say who succeeds where the other does not, by how much the two differ, and how that is
+    computed.
+    """
+    return report_of(partial(_content, pair=pair))
+
+
+def _content(sheet: Sheet, pair: RunPair) -> Iterator[None]:
+    measured, (first, second), compared = pair.measured, pair.names, pair.comparison
+    unit, n = _unit(measured), len(pair.paired.tasks)
+    if not n:
+        sheet.answer(
+            f"{first} and {second} share {plural(pair.counts['undefined'], 'task')}, but on none "
+            f"of them do both have a value of “{measured.title}” yet."
+            if pair.counts.get("undefined")
+            else f"{first} and {second} have no task in common, so they cannot be compared."
+        )
+        return
+    sheet.answer(_who_is_better(pair, plural(n, "common task")))
+    difference = value_words(compared.difference.value or 0.0, measured, signed=True)
+    if measured.binary:
+        difference = f"{difference.removesuffix(' %')} points"
+    interval, why_none = compared.difference.interval, compared.difference.no_interval
+    certainty = why_none
+    if interval is not None:
+        inside = ends(interval, unit, signed=True).removesuffix(" %")
+        certainty = f"{level(interval)} interval {inside}"
+    if compared.p_value is not None:
+        between = ", " if interval is not None else "; " if why_none else ""
+        certainty = f"{certainty}{between}{p_words(compared.p_value)}"
+    sheet.answer(f"Difference ({first} − {second}): {difference} ({certainty}).")
+    sheet.warning(unseen([compared.difference], unit))
+    yield
+    means = [value_words(mean or 0.0, measured) for mean in (compared.first, compared.second)]
+    method = how_interval([compared.difference])
+    left_out = pair.paired.excluded.get("task that only one of the two has", 0)
+    sheet.how(
+        f"{measured.title}{f': {measured.help}' if measured.help else ''} {first}: {means[0]}, "
+        f"{second}: {means[1]}, both on the {plural(n, 'common task')}.",
+        f"Some tasks have several attempts ({pair.paired.attempts:,} in all): a task's value is "
+        "the mean of its attempts, and every task has the same weight."
+        if not pair.paired.single
+        else "",
+        f"Difference: mean over common tasks of {first} minus {second}"
+        f"{f'; {method}' if method else ''}.",
+        "The test is the score test that the interval inverts: the interval excludes 0 exactly "
+        "where p < 0.05. With one attempt at each task it is McNemar's χ² without correction."
+        if method
+        else "",
+        f"Trajectories without a value: {counted(pair.without_value)}."
+        if pair.without_value
+        else "",
+        f"Left out: {plural(left_out, 'task')} with a value on one side only." if left_out else "",
+    )
+
+
+def _who_is_better(pair: RunPair, common: str) -> str:
+    """Say on how many tasks each is better; ``common`` are all, in words."""
+    measured, (first, second), compared = pair.measured, pair.names, pair.comparison
+    lost, won, ties = plural(compared.losses, "task"), f"{compared.wins:,}", f"{compared.ties:,}"
+    if (table := compared.table) is not None:
+        return (
+            f"{second} {measured.verb} on {lost} where {first} {measured.verb_not}, {first} on "
+            f"{won} where {second} {measured.verb_not}; of {common} both succeed on "
+            f"{table.both:,} and neither on {table.neither:,}."
+        )
+    if measured.binary:
+        return (
+            f"On {lost} {second} succeeds in a larger share of its attempts than {first}, on {won} "
+            f"{first} than {second}; on {ties} of {common} the shares are equal."
+        )
+    title = measured.title
+    # Abbreviations keep their capitals.
+    what = title if title[1:2].isupper() else title[:1].lower() + title[1:]
+    return (
+        f"On {what}, {second} is higher on {lost}, {first} on {won}; on {ties} of {common} they "
+        "are equal."
+    )
+
+
+def _unit(measured: RunMeasure) -> Unit:
+    """Return the unit in which values are shown."""
+    if measured.binary:
+        return "share"
+    return "points" if measured.scores else "number"
 
 
 def _rows(
@@ -236,6 +236,4 @@ def _flip(measured: RunMeasure, a: TaskSide | None, b: TaskSide | None) -> Flip:
 
 def value_words(value: float, measured: RunMeasure, *, signed: bool = False) -> str:
     """Return a value, or a difference of values, as the page shows it."""
-    if measured.binary:
-        return number(value, "share", signed=signed)
-    return number(value, "points" if measured.scores else "number", signed=signed)
+    return number(value, _unit(measured), signed=signed)

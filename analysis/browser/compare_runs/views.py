@@ -11,10 +11,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from analysis.browser.compare_runs.page import (
-    FlipReport,
+    RunPair,
     TaskPair,
     TaskSide,
-    flips_report,
+    pair_report,
+    pair_runs,
     value_words,
 )
 from analysis.browser.compare_runs.run_measures import (
@@ -60,13 +61,13 @@ ROWS = 50
 
 
 def chosen_rows(
-    report: FlipReport, *, flip: str = "", words: str = "", order: str = ""
+    pair: RunPair, *, flip: str = "", words: str = "", order: str = ""
 ) -> list[TaskPair]:
     """Return the tasks of a choice: flip, words in the task, and order."""
     words = words.casefold()
     rows = [
         row
-        for row in report.rows
+        for row in pair.rows
         if (not flip or row.flip == flip)
         and (not words or words in f"{row.task.name}\n{row.task.prompt}".casefold())
     ]
@@ -79,9 +80,9 @@ def chosen_rows(
     return [row for _, row in known] + [row for row in rows if row.difference is None]
 
 
-def flip_words(report: FlipReport) -> dict[str, str]:
+def flip_words(pair: RunPair) -> dict[str, str]:
     """Return what each flip means for these two runs and this measure."""
-    a, b = report.names
+    a, b = pair.names
     words = {
         "won": f"{a} higher",
         "lost": f"{b} higher",
@@ -89,9 +90,9 @@ def flip_words(report: FlipReport) -> dict[str, str]:
         "undefined": "Undefined for one or both",
         "one_sided": "Only one has it",
     }
-    if report.measured.binary:
+    if pair.measured.binary:
         words |= {"both_pass": "Both succeed", "both_fail": "Neither succeeds"}
-        if report.has_table:
+        if pair.comparison.table is not None:
             words |= {"won": f"Only {a} succeeds", "lost": f"Only {b} succeeds"}
         else:
             words |= {
@@ -117,14 +118,14 @@ def line_of(
     row: TaskPair, measured: RunMeasure, details: AttemptDetails, system: str
 ) -> dict[str, Any]:
     """Return a task as the list shows it."""
-    pair = [one for two in zip(*_evened(row), strict=True) for one in two if one is not None]
-    ids = [one.pk for one in pair][:MOST]
+    attempts = [one for two in zip(*_evened(row), strict=True) for one in two if one is not None]
+    ids = [one.pk for one in attempts][:MOST]
     return {
         "row": row,
         "sides": [_cell(side, measured, details, system) for side in (row.a, row.b)],
         "difference": _difference_words(row, measured),
         "ahead": row.difference or 0.0,
-        "url": _side_by_side(ids, pair, measured),
+        "url": _side_by_side(ids, attempts, measured),
     }
 
 
@@ -290,10 +291,10 @@ def compare_runs_table(request: HttpRequest) -> HttpResponseBase:
     a, b = runs.get(wanted.a or 0), runs.get(wanted.b or 0)
     lines: list[Sequence[object]] = [HEADER]
     if a is not None and b is not None and a != b:
-        report = _report(wanted, a, b, seen)
-        rows = chosen_rows(report, flip=wanted.flip, words=wanted.words, order=wanted.sort)
+        pair = _pair(wanted, a, b, seen)
+        rows = chosen_rows(pair, flip=wanted.flip, words=wanted.words, order=wanted.sort)
         details = details_of([one.pk for row in rows for one in attempts_of_row(row)])
-        lines += [record_of(row, report.measured, details, a.dataset.system) for row in rows]
+        lines += [record_of(row, pair.measured, details, a.dataset.system) for row in rows]
     response = HttpResponse("".join(csv_lines(lines)), content_type="text/csv; charset=utf-8")
     name = f"runs-{wanted.a}-{wanted.b}-tasks.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -301,15 +302,15 @@ def compare_runs_table(request: HttpRequest) -> HttpResponseBase:
     return response
 
 
-def _report(wanted: ComparisonQuery, a: Run, b: Run, seen: Visibility) -> FlipReport:
+def _pair(wanted: ComparisonQuery, a: Run, b: Run, seen: Visibility) -> RunPair:
     measured = measure_of(wanted, a)
     attempts = attempts_of((a, b), measured, seen)
     tasks = {one.task for rows in attempts.values() for one in rows}
     unusable = unusable_tasks([a.dataset_id, b.dataset_id])
     out = {task for run in (a, b) for task in unusable.get((run.dataset_id, run.level), ())} & tasks
     texts = task_texts(tasks if wanted.tasks else tasks - out)
-    report = flips_report(measured, names_of(a, b), attempts[a.pk], attempts[b.pk], texts)
-    return replace(report, unusable=len(out))
+    names = names_of(a, b)
+    return pair_runs(measured, names, attempts[a.pk], attempts[b.pk], texts, len(out))
 
 
 def measure_of(wanted: ComparisonQuery, run: Run) -> RunMeasure:
@@ -331,9 +332,9 @@ def _turned(flip: str) -> str:
 
 
 def _compared(wanted: ComparisonQuery, a: Run, b: Run, seen: Visibility) -> dict[str, Any]:
-    report = _report(wanted, a, b, seen)
-    measured = report.measured
-    rows = chosen_rows(report, flip=wanted.flip, words=wanted.words, order=wanted.sort)
+    pair = _pair(wanted, a, b, seen)
+    measured = pair.measured
+    rows = chosen_rows(pair, flip=wanted.flip, words=wanted.words, order=wanted.sort)
     pages = max(1, -(-len(rows) // ROWS))
     page = min(wanted.page, pages)
     shown = rows[(page - 1) * ROWS : page * ROWS]
@@ -342,16 +343,17 @@ def _compared(wanted: ComparisonQuery, a: Run, b: Run, seen: Visibility) -> dict
     settings = differences(a, b)
     table_url = reverse("analysis:compare_runs_table") + now.query(page=1)
     return {
-        "report": report,
+        "pair": pair,
+        "report": pair_report(pair),
         "now": now,
-        "sides": [_head(run, name, report, place) for place, (run, name) in
-                  enumerate(zip((a, b), report.names, strict=True))],
+        "sides": [_head(run, name, pair, place) for place, (run, name) in
+                  enumerate(zip((a, b), pair.names, strict=True))],
         "warnings": [setting for setting in settings if setting.warns],
         "remarks": [setting for setting in settings if not setting.warns],
         "measures": measures_for(a.dataset.system),
         "unknown_measure": wanted.measure and wanted.measure != measured.name,
-        "flips": _flip_links(report, now),
-        "cells": {flip: (report.counts.get(flip, 0), now.query(flip=flip, page=1))
+        "flips": _flip_links(pair, now),
+        "cells": {flip: (pair.counts.get(flip, 0), now.query(flip=flip, page=1))
                   for flip in FLIPS},
         "sorts": SORTS,
         "total": len(rows),
@@ -366,19 +368,19 @@ def _compared(wanted: ComparisonQuery, a: Run, b: Run, seen: Visibility) -> dict
     }  # fmt: skip
 
 
-def _flip_links(report: FlipReport, now: ComparisonQuery) -> list[dict[str, object]]:
-    words = flip_words(report)
-    shown = [flip for flip in FLIPS if flip in words and (report.counts.get(flip) or
+def _flip_links(pair: RunPair, now: ComparisonQuery) -> list[dict[str, object]]:
+    words = flip_words(pair)
+    shown = [flip for flip in FLIPS if flip in words and (pair.counts.get(flip) or
              flip == now.flip or flip in ("won", "lost"))]  # fmt: skip
     links: list[dict[str, object]] = [
-        {"title": "All", "count": len(report.rows), "url": now.query(flip="", page=1),
+        {"title": "All", "count": len(pair.rows), "url": now.query(flip="", page=1),
          "current": not now.flip}
     ]  # fmt: skip
     for flip in shown:
         links.append(
             {
                 "title": words[flip],
-                "count": report.counts.get(flip, 0),
+                "count": pair.counts.get(flip, 0),
                 "url": now.query(flip=flip, page=1),
                 "current": flip == now.flip,
             }
@@ -386,11 +388,11 @@ def _flip_links(report: FlipReport, now: ComparisonQuery) -> list[dict[str, obje
     return links
 
 
-def _head(run: Run, name: str, report: FlipReport, place: int) -> dict[str, Any]:
+def _head(run: Run, name: str, pair: RunPair, place: int) -> dict[str, Any]:
     """Return what stands at the top of a run: its facts, how far it is, and its mean."""
-    comparison = report.comparison
+    comparison = pair.comparison
     value = (comparison.first, comparison.second)[place]
-    attempts = [one for row in report.rows for one in attempts_of_side(row, place)]
+    attempts = [one for row in pair.rows for one in attempts_of_side(row, place)]
     done = sum(one.status == Trajectory.Status.DONE for one in attempts)
     return {
         "run": run,
@@ -400,5 +402,5 @@ def _head(run: Run, name: str, report: FlipReport, place: int) -> dict[str, Any]
         "done": done,
         "total": len(attempts),
         "unfinished": run.status not in FINISHED or done < len(attempts),
-        "value": "" if value is None else value_words(value, report.measured),
+        "value": "" if value is None else value_words(value, pair.measured),
     }

@@ -132,7 +132,7 @@ def test_no_runs_at_all(researcher: Client) -> None:
 def test_imported_runs_are_compared_by_reward(researcher: Client) -> None:
     one, two = make_imported(("gpt-9", "bard-2"), rewards={1: (1.0, 0.0), 2: (1.0, 1.0)})
     page = researcher.get(URL, {"a": one.pk, "b": two.pk})
-    assert page.context["report"].measured.name == "reward"
+    assert page.context["pair"].measured.name == "reward"
     assert "on 2 of 2 common tasks they are equal" in page.content.decode()
     # Two attempts of each, side by side, on every line.
     assert all(line["url"].count("t=") == 4 for line in page.context["lines"])
