@@ -45,6 +45,20 @@ def agent(run: Callable[[Row], ChosenRun]) -> Column[Row]:
     return Column(head, lambda row: run_marks.agent_cell(run(row)))
 
 
+def agent_of_runs(
+    runs: Callable[[Row], Sequence[ChosenRun]], url: Callable[[Row], str] = lambda _: ""
+) -> Column[Row]:
+    """Return a column of agents by several runs of each, with the badges of all of them."""
+
+    def cell(row: Row) -> Cell:
+        first, *_ = own = runs(row)
+        badges = dict.fromkeys(badge for run in own for badge in run_marks.agent_badges(run))
+        data = (first.label, first.agent_kind)
+        return Cell(first.label, data, url=url(row), badges=tuple(badges))
+
+    return Column(content.Column("Agent", ("agent", "kind"), num=False), cell)
+
+
 def count(
     label: str, value: Callable[[Row], int | None], part: str = "", help: str = ""
 ) -> Column[Row]:

@@ -1,106 +1,110 @@
 """Changes by the scripts of a bracket: an order follows only where scripts of all sides agree."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from analysis.frames.sizes import policy_of
-from analysis.pages.declaration import ColumnOf, text_of
-from analysis.pages.effects.rows import EffectsData, EffectsResult, MeanChange, compare_values
-from analysis.pages.effects.tables import change_cell
-from analysis.reports.content import estimate_column, text_cell, text_column
-from benchmarks.core.registry import find_system
-
-if TYPE_CHECKING:
-    from analysis.filters.selection import Selection
+from analysis.kit import columns
+from analysis.kit.columns import Column
+from analysis.kit.page import Page
+from analysis.pages.effects.rows import Varied, compare_values, mean_changes
+from analysis.reports.formatting import first_up, listed, stated_change
+from analysis.stats.results import Estimate
 
 
-class BracketRow(NamedTuple):
+class SideChanges(NamedTuple):
     """The mean change from one value to another, by the title of each side."""
 
     base: str
     condition: str
-    by_side: Mapping[str, MeanChange]
+    by_side: Mapping[str, Estimate]
 
-    @property
-    def direction(self) -> int:
-        """1 or −1 where the change is clear on all sides and has this sign there; else 0."""
-        moves = self.by_side.values()
-        signs = {move.direction if move.is_clear else 0 for move in moves}
-        return signs.pop() if len(signs) == 1 else 0
-
-    @property
     def follows(self) -> str:
-        """What follows for the measure, in a word or two."""
-        return {1: "higher", -1: "lower", 0: "no order"}[self.direction]
+        """Return what follows for the measure: an order where all sides clearly agree on it."""
+        signs = {
+            ("higher" if (change.value or 0) > 0 else "lower") if change.is_clear else "no order"
+            for change in self.by_side.values()
+        }
+        return signs.pop() if len(signs) == 1 else "no order"
 
 
-class BracketResult(NamedTuple):
+class Sides(NamedTuple):
     """The changes by side, and the sides of which there are runs or none."""
 
-    rows: Sequence[BracketRow]
-    sides: Sequence[str]
-    lacking: Sequence[str]
-
-    @property
-    def agreed(self) -> list[BracketRow]:
-        return [row for row in self.rows if row.direction]
-
-    @property
-    def undecided(self) -> list[BracketRow]:
-        return [row for row in self.rows if not row.direction]
+    rows: list[SideChanges]
+    sides: list[str]
+    lacking: list[str]
 
 
-def sides_of(selection: "Selection", factor: str) -> dict[str, str]:
-    """Return the side of each agent that is a script of the bracket, by label; empty without."""
-    bracket = find_system(selection.system).comparisons.bracket
-    if bracket is None or factor not in bracket.factors:
-        return {}
-    sides = ((run.label, bracket.side_of(policy_of(run))) for run in selection.runs)
-    return {label: side.title for label, side in sides if side is not None}
-
-
-def compute_bracket(
-    data: EffectsData, sides: Mapping[str, str], titles: Sequence[str]
-) -> BracketResult | None:
-    """Compare the values of the factor side by side; None without scripts of a bracket.
-
-    ``sides`` names the side of each agent, ``titles`` are those of all sides in their order.
-    """
-    if not sides:
+def compare_sides(page: Page, data: Varied) -> Sides | None:
+    """Compare the values of the factor side by side; None without scripts of a bracket."""
+    bracket = page.system.comparisons.bracket
+    if bracket is None or data.factor.name not in bracket.factors:
         return None
-    there = [title for title in titles if title in sides.values()]
-    moves: dict[tuple[str, str], dict[str, MeanChange]] = {}
-    for title in there:
-        mine = {label for label, side in sides.items() if side == title}
-        effects = compare_values(data, [run for run in data.runs if run.label in mine])
-        for (condition, base), estimate in effects.overall.items() if effects else ():
-            if estimate.value is not None:
-                found = moves.setdefault((base, condition), {})
-                found[title] = MeanChange(base, condition, estimate)
-    rows = [
-        BracketRow(base, condition, by_side) for (base, condition), by_side in moves.items()
-        if len(by_side) == len(titles)
-    ]  # fmt: skip
-    return BracketResult(rows, there, [title for title in titles if title not in there])
+    side_of = {run.label: bracket.side_of(policy_of(run)) for run in page.runs}
+    titles = [side.title for side in bracket.sides]
+    there = [side.title for side in bracket.sides if side in side_of.values()]
+    if not there:
+        return None
+    changes: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for side in bracket.sides:
+        mine = [run for run in data.runs if side_of[run.label] == side]
+        for move in mean_changes(compare_values(data, mine)):
+            if move.estimate.value is not None:
+                changes.setdefault((move.base, move.condition), {})[side.title] = move.estimate
+    rows = [SideChanges(*pair, by) for pair, by in changes.items() if len(by) == len(titles)]
+    return Sides(rows, there, [title for title in titles if title not in there])
 
 
-def bracket_columns(
-    result: EffectsResult, bracket: BracketResult
-) -> Sequence[ColumnOf[BracketRow]]:
-    """Give the mean change of each side, and what follows from all of them."""
-
-    def column(title: str) -> ColumnOf[BracketRow]:
-        return ColumnOf(
-            estimate_column(title, help="Mean change over these scripts; n counts scripts"),
-            lambda row: change_cell(result, row.by_side[title].estimate),
+def sides_in_words(bracket: Sides, data: Varied) -> str:
+    """Say which orders follow from scripts with opposite assumptions."""
+    sides = listed(bracket.sides, most=3).lower()
+    if bracket.lacking:
+        lacking = listed(bracket.lacking, most=3).lower()
+        return f"No order follows from {sides} scripts alone: run {lacking} ones, too."
+    sentences, open_pairs = [], []
+    for row in bracket.rows:
+        if row.follows() == "no order":
+            open_pairs.append(f"of “{row.base}” and “{row.condition}”")
+            continue
+        changes = (
+            f"{side.lower()} {stated_change(change, data.unit)}"
+            for side, change in row.by_side.items()
         )
+        sentences.append(
+            f"{first_up(sides)} scripts agree that {data.measure.title} is {row.follows()} with "
+            f"“{row.condition}” than with “{row.base}” ({'; '.join(changes)})."
+        )
+    if open_pairs:
+        who = "They" if sentences else f"{first_up(sides)} scripts"
+        *before, last = open_pairs
+        pairs = f"{', '.join(before)}, or {last}" if before else last
+        sentences.append(f"{who} agree on no order {pairs}, so none follows.")
+    return " ".join(sentences)
 
-    return (
-        text_of("From", lambda row: row.base),
-        text_of("To", lambda row: row.condition),
-        *(column(title) for title in bracket.sides),
-        ColumnOf(
-            text_column("Follows", help="What the scripts of all sides clearly agree on"),
-            lambda row: text_cell(row.follows),
-        ),
+
+def sides_table(page: Page, bracket: Sides, data: Varied) -> None:
+    """Add the mean change of each side, and what follows from all of them."""
+
+    def side(title: str) -> Column[SideChanges]:
+        help = "Mean change over these scripts; n counts scripts"
+        return columns.change(title, lambda row: row.by_side[title], data.unit, help=help)
+
+    page.table(
+        "bracket",
+        f"{listed(bracket.sides).capitalize()} scripts",
+        bracket.rows,
+        [
+            columns.text("From", lambda row: row.base),
+            columns.text("To", lambda row: row.condition),
+            *map(side, bracket.sides),
+            columns.text(
+                "Follows",
+                lambda row: row.follows(),
+                help="What the scripts of all sides clearly agree on",
+            ),
+        ],
+        note="Scripts with opposite assumptions about agents: what a real agent does lies between "
+        "them. An order follows only where the interval of every side excludes 0 in the same "
+        "direction.",
     )

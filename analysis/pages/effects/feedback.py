@@ -1,34 +1,22 @@
 """People's ratings of feedback, compared by who spoke for the user: same agents, same tasks."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from analysis.filters.selection import Selection
 from analysis.frames.people_scores import feedback_frame
-from analysis.kit.columns import Column as KitColumn
+from analysis.kit import columns
+from analysis.kit.columns import Column
 from analysis.kit.links import Link
-from analysis.pages.comparisons import p_column
-from analysis.pages.declaration import ColumnOf, estimate_of, text_of
-from analysis.pages.effects.rows import EffectsData
+from analysis.kit.page import Page
+from analysis.pages.comparisons import left_out_column, p_column
+from analysis.pages.effects.rows import Varied
+from analysis.reports import content as parts
 from analysis.reports import system_facts
-from analysis.reports.content import (
-    Cell,
-    count_cell,
-    estimate_cell,
-    estimate_column,
-    number_column,
-)
-from analysis.reports.formatting import counted
-from analysis.stats.comparison.condition_effects import (
-    ConditionChange,
-    ConditionEffects,
-    condition_effects,
-)
+from analysis.reports.content import Cell, estimate_cell
+from analysis.reports.formatting import counted, plural
+from analysis.stats.comparison.condition_effects import ConditionChange, condition_effects
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.labels import Measure
-from benchmarks.core.registry import find_system
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -36,126 +24,79 @@ if TYPE_CHECKING:
 BASELINE = "it is what the others are compared with"
 
 
-@dataclass(frozen=True)
-class FeedbackRow:
+class FeedbackRow(NamedTuple):
     """The ratings of an agent's feedback under one value, and their change from the first."""
 
     agent: str
     title: str
-    runs: tuple[int, ...]
     rating: Estimate
     change: ConditionChange | None
 
-    @property
-    def link(self) -> Link:
-        return Link(runs=self.runs)
 
-
-@dataclass(frozen=True)
-class Feedback:
-    """People's ratings of the feedback by one question."""
-
-    question: str
-    measure: Measure
-    effects: ConditionEffects
-    runs: Mapping[tuple[str, str], int]
-    left_out: Mapping[str, int]
-    simulated: int
-
-    @property
-    def rows(self) -> list[FeedbackRow]:
-        """Every agent under every value."""
-        changes = {(one.model, one.condition): one for one in self.effects.changes}
-        return [
-            FeedbackRow(
-                agent,
-                title,
-                (self.runs[agent, title],) if (agent, title) in self.runs else (),
-                self.effects.cells[agent, title],
-                changes.get((agent, title)),
-            )
-            for agent in self.effects.models
-            for title in self.effects.conditions
-        ]
-
-
-def load_feedback(data: EffectsData, selection: Selection) -> dict[str, "DataFrame"]:
-    """Load the ratings of feedback by question; none where people do not vary."""
+def feedback_tables(page: Page, data: Varied) -> None:
+    """Add people's ratings by question, where people are what varies."""
     if data.factor.kind != "people":
-        return {}
-    questions = find_system(selection.system).comparisons.feedback_ratings
-    frames = {
-        question: feedback_frame(data.everybody, question, selection.people)
-        for question in questions
-    }
-    return {name: frame for name, frame in frames.items() if not frame["rated"].isna().all()}
+        return
+    for question, measure in page.system.comparisons.feedback_ratings.items():
+        frame = feedback_frame(list(data.everybody.values()), question, page.selection.people)
+        if not frame["rated"].isna().all():
+            _feedback_table(page, data, question, measure, frame)
 
 
-def compute_feedback(
-    data: EffectsData, frames: Mapping[str, "DataFrame"], measures: Mapping[str, Measure]
-) -> tuple[Feedback, ...]:
-    """Compare the ratings between the values, on the same tasks."""
-    return tuple(
-        _feedback(data, question, measures[question], frame) for question, frame in frames.items()
-    )
-
-
-def _feedback(data: EffectsData, question: str, measure: Measure, frame: "DataFrame") -> Feedback:
-    titles = data.titles
-    by_run = {run.pk: titles[run.value] for run in data.everybody}
+def _feedback_table(
+    page: Page, data: Varied, question: str, measure: Measure, frame: "DataFrame"
+) -> None:
+    titles = {run.pk: title for (_, title), run in data.everybody.items()}
     effects = condition_effects(
         frame["label"].tolist(),
-        [by_run[pk] for pk in frame["run"]],
+        [titles[pk] for pk in frame["run"]],
         frame["task"].tolist(),
         frame["rated"].to_numpy(),
         measure=measure.title,
-        order=list(titles.values()),
+        order=list(data.titles.values()),
         contrast="baseline",
-        among=max(data.among, len(set(frame["label"]))),
+        among=max(page.selection.compared, len(set(frame["label"]))),
         scale=system_facts.RUBRIC_SCALE,
     )
-    return Feedback(
+    changes = {(one.model, one.condition): one for one in effects.changes}
+
+    def link(row: FeedbackRow) -> Link:
+        run = data.everybody.get((row.agent, row.title))
+        return Link(runs=(run.pk,) if run is not None else ())
+
+    def change(row: FeedbackRow) -> Cell:
+        if row.change is None:
+            return Cell(data=(None,) * 5, reason=BASELINE)
+        return estimate_cell(row.change.comparison.difference, "number", signed=True, show_n=True)
+
+    head = parts.estimate_column("Change", help="Against the first, on the tasks under both")
+    left_out = counted(Counter(why for why in frame["why"] if why)) or "nothing"
+    note = (
+        f"{measure.help} Mean over those who rated a trajectory; its own players are not among "
+        "them. Changes: simultaneous intervals, Bonferroni over "
+        f"{plural(effects.family.size, 'change')}. Left out: {left_out}."
+    )
+    if simulated := int(frame["simulated"].sum()):
+        of = plural(simulated, "trajectory", "trajectories")
+        note += f" Of {of} the annotators are simulated."
+    page.table(
         question,
-        measure,
-        effects,
-        {(run.label, titles[run.value]): run.pk for run in data.everybody},
-        dict(Counter(why for why in frame["why"] if why)),
-        int(frame["simulated"].sum()),
+        measure.title,
+        [FeedbackRow(*key, rating, changes.get(key)) for key, rating in effects.cells.items()],
+        [
+            columns.agent_of_runs(lambda row: data.runs_of(row.agent)),
+            columns.text("Who speaks", lambda row: row.title),
+            columns.estimate(
+                "Rating",
+                lambda row: row.rating,
+                "number",
+                help="1 to 5, 5 is best; n counts trajectories",
+                show_n=True,
+            ),
+            Column(head, change),
+            p_column(lambda row: row.change, BASELINE),
+            left_out_column(lambda row: row.change, BASELINE),
+        ],
+        link=link,
+        note=note,
     )
-
-
-def feedback_columns(agent: ColumnOf[FeedbackRow]) -> Sequence[ColumnOf[FeedbackRow]]:
-    """Give the ratings and their changes."""
-    p: KitColumn[FeedbackRow] = p_column(lambda row: row.change, BASELINE)
-    return (
-        agent,
-        text_of("Who speaks", lambda row: row.title),
-        estimate_of(
-            "Rating",
-            lambda row: row.rating,
-            "number",
-            show_n=True,
-            help="1 to 5, 5 is best; n counts trajectories",
-        ),
-        ColumnOf(
-            estimate_column("Change", help="Against the first, on the tasks under both"), _change
-        ),
-        ColumnOf(p.head, p.cell),
-        ColumnOf(
-            number_column("Left out", help="Values without a number, and unshared tasks"), _left
-        ),
-    )
-
-
-def _change(row: FeedbackRow) -> Cell:
-    if row.change is None:
-        return Cell(data=(None,) * 5, reason=BASELINE)
-    difference = row.change.comparison.difference
-    return estimate_cell(difference, "number", signed=True, show_n=True)
-
-
-def _left(row: FeedbackRow) -> Cell:
-    if row.change is None:
-        return Cell(data=(None,), reason=BASELINE)
-    left = row.change.comparison.difference.excluded
-    return count_cell(sum(left.values()), tip=counted(left))
