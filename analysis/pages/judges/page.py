@@ -34,8 +34,8 @@ from analysis.pages.own_table.alternative import (
     power_table,
     verdict_table,
 )
-from analysis.pages.own_table.figures import gaps_drawn
-from analysis.pages.own_table.sections import SectionTests, cautions_of, family_of, standing_of
+from analysis.pages.own_table.figures import draw_gaps
+from analysis.pages.own_table.sections import SectionTests, family_of, low_alphas, standing_words
 from analysis.pages.own_table.tables import planning_table, sizes_of
 from analysis.pages.people import (
     chosen_people,
@@ -120,7 +120,7 @@ def content(page: Page) -> Content:
     if not biases.overall:
         page.info("Nobody judged these runs: there is no judge to compare.")
     people_notices(page, people)
-    page.warning(notes.low_agreement(cautions_of(parts, several=True)))
+    page.warning(notes.low_agreement(low_alphas(parts, several=True)))
     _warn_of_scored_once(page, table)
     few_items(page, people)
 
@@ -158,7 +158,7 @@ def content(page: Page) -> Content:
     page.figure(
         "gap",
         "Agreement with people: each judge minus a person",
-        lambda: gaps_drawn(parts, {t: page.url(dimension=key) for t, key in keys.items()}),
+        lambda: draw_gaps(parts, {t: page.url(dimension=key) for t, key in keys.items()}),
         subtitle=notes.gap_subtitle(family) if family is not None else "",
         table="alternative",
     )
@@ -233,7 +233,7 @@ def _standing_words(
     parts: Sequence[SectionTests], biases: Biases, unmet: Sequence[UnmetRequirement]
 ) -> str:
     """State which single judges may stand in; without any test, what the nearest one lacks."""
-    standing = standing_of(
+    standing = standing_words(
         [
             (part.title, test)
             for part in parts
@@ -242,10 +242,8 @@ def _standing_words(
         ],
         "dimension",
     )
-    if standing is not None:
-        return " ".join(standing.sentences)
-    if not unmet:
-        return ""
+    if standing or not unmet:
+        return standing
     nearest = min(unmet, key=lambda row: len(row.needed))
     return (
         f"No judge can be cleared yet: {notes.TEST_NEEDS}. On {nearest.title.lower()}, "

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from analysis.pages.own_table.sections import Cautions, FamilyOfTests
+from analysis.agreement.report import TidyReport
+from analysis.pages.own_table.sections import FamilyOfTests, epsilon_words
 from analysis.reports.formatting import listed, plural
 from analysis.stats.rater_agreement.alt_verdict import LOW_ALPHA
 
@@ -36,6 +37,10 @@ CORRELATIONS = (
     "they are normal; on few scores they are coarse. ICC2 counts a bias as disagreement, ICC3 does "
     "not."
 )
+DIFFERENCES = (
+    "Counted in exact parts of a point: the mean of k judges moves in steps of 1/k. Differences "
+    "that do not occur are left out for a panel."
+)
 # Notes of the tables of one kind of rater.
 ICC = (
     "ICC forms with complete items leave out every item that a rater did not score; those by REML "
@@ -49,13 +54,23 @@ CONSISTENCY = (
 NOT_ADJUSTED = "No test is available, so nothing is adjusted."
 
 
-def low_agreement(cautions: Cautions) -> str:
+def low_agreement(alphas: Sequence[str]) -> str:
     """Return a warning where people agree little with each other; empty where they agree."""
-    if not cautions.low:
+    if not alphas:
         return ""
     return (
-        f"People agree little with each other: ordinal alpha {listed(cautions.low, most=8)}, below "
+        f"People agree little with each other: ordinal alpha {listed(alphas, most=8)}, below "
         f"{LOW_ALPHA} (Krippendorff 2004). Passing means little when people disagree this much."
+    )
+
+
+def one_person_away(judges: Sequence[str]) -> str:
+    """Return a warning of the judges whose verdict one person would turn; empty without any."""
+    if not judges:
+        return ""
+    return (
+        f"One person away from the other verdict: {listed(judges, most=6)}. Read the p-values and "
+        "the advantage probability beside it."
     )
 
 
@@ -79,7 +94,7 @@ def gap_subtitle(family: FamilyOfTests) -> str:
 
 def alternative_note(family: FamilyOfTests) -> str:
     """Return the note of the table of verdicts."""
-    settings = f"Margin −{family.margin:g}; {family.epsilon_words}, q = {family.q:g}"
+    settings = f"Margin −{family.margin:g}; {epsilon_words(family.epsilon)}, q = {family.q:g}"
     if not family.statement:
         return f"{settings}. {NOT_ADJUSTED}"
     return (
@@ -109,6 +124,28 @@ def how_tested(family: FamilyOfTests) -> tuple[str, ...]:
         "A judge may stand in where it passes both; one of them shows alone that it is worse. "
         "Undecided: about as many items as stated would let a judge as good as a person pass both "
         "in 80 % of studies. Formulas, simulations and sources: docs/agreement.md.",
-        f"Chosen before looking: margin −{family.margin:g}; {family.epsilon_words}; false "
+        f"Chosen before looking: margin −{family.margin:g}; {epsilon_words(family.epsilon)}; false "
         f"discovery rate {family.q:g}. {adjusted}",
+    )
+
+
+def standing_methods(family: FamilyOfTests) -> str:
+    """Return when a judge may stand in for a person, as a clause for a paper."""
+    return (
+        "A judge may stand in for a person where it passes non-inferiority (linearly weighted "
+        f"kappa with the other people, minus a person's own, margin −{family.margin:g}) and the "
+        f"alternative annotator test (Calderon et al. 2025; {epsilon_words(family.epsilon)})"
+    )
+
+
+def how_read(report: TidyReport) -> tuple[str, ...]:
+    """Return what was read of a table, and what was chosen before looking, a line each."""
+    low, high = report.settings.scale
+    return (
+        f"{plural(report.rows, 'rating')}, {report.blank:,} of them without a score; scale {low} "
+        f"to {high}.",
+        f"Intervals are of 95 %. Seed {report.settings.seed}, "
+        f"{plural(report.settings.resamples, 'resample')}; items are planned for a half-width of "
+        f"{report.settings.half_width:g}. All of it was chosen before looking.",
+        f"Columns that were not read: {listed(report.ignored, most=20)}." if report.ignored else "",
     )

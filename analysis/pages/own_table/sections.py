@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from analysis.agreement.judges_and_people import JudgeComparison
 from analysis.agreement.report import RaterGroup, SectionReport, TidyReport
 from analysis.reports.formatting import listed, number, plural
-from analysis.stats.rater_agreement.alt_test import ITEMS_NEEDED, PEOPLE_NEEDED, AltTest
+from analysis.stats.rater_agreement.alt_test import ITEMS_NEEDED, NEAR_START, PEOPLE_NEEDED, AltTest
 from analysis.stats.rater_agreement.alt_verdict import LOW_ALPHA
 from analysis.stats.rater_agreement.non_inferiority import Answer
 from analysis.stats.results import Distribution, DistributionBin
@@ -59,8 +60,7 @@ def title_of(section: SectionReport) -> str:
     return ", ".join(filter(None, (section.dataset, section.criterion)))
 
 
-@dataclass(frozen=True)
-class FamilyOfTests:
+class FamilyOfTests(NamedTuple):
     """The tests whose p-values are adjusted together; no ``statement`` where none is available."""
 
     epsilon: float
@@ -68,11 +68,6 @@ class FamilyOfTests:
     margin: float
     statement: str
     p_values: int
-
-    @property
-    def epsilon_words(self) -> str:
-        """ε with what it is customary for."""
-        return epsilon_words(self.epsilon)
 
 
 def family_of(parts: Sequence[SectionTests]) -> FamilyOfTests | None:
@@ -85,75 +80,63 @@ def family_of(parts: Sequence[SectionTests]) -> FamilyOfTests | None:
     return FamilyOfTests(tests[0].epsilon, tests[0].q, tests[0].margin, statement, p_values)
 
 
-@dataclass(frozen=True)
-class Cautions:
-    """The cautions to keep in mind with verdicts: where people agree little, with their alpha."""
-
-    low: tuple[str, ...]
-
-    @property
-    def low_alpha(self) -> float:
-        return LOW_ALPHA
-
-
-def cautions_of(parts: Sequence[SectionTests], *, several: bool) -> Cautions:
-    """Return what to keep in mind; with ``several`` sections their titles are named."""
-    tests = [
-        (part.title, test) for part in parts for test in part.family if test.passed is not None
-    ]
-    low = {
-        title: test.verdict.people_alpha
+def low_alphas(parts: Sequence[SectionTests], *, several: bool) -> list[str]:
+    """Return the alphas of people where they agree little; ``several``: with the section's name."""
+    tests = [(part.title, one) for part in parts for one in part.family if one.passed is not None]
+    alphas = {
+        title: alpha
         for title, test in tests
-        if test.verdict.people_alpha is None or test.verdict.people_alpha < LOW_ALPHA
+        if (alpha := test.verdict.people_alpha) is None or alpha < LOW_ALPHA
     }
-    words = [
+    return [
         f"{f'{title.lower()} ' if several else ''}"
         f"{'undefined' if alpha is None else number(alpha, 'points')}"
-        for title, alpha in low.items()
+        for title, alpha in alphas.items()
     ]
-    return Cautions(tuple(words))
 
 
-@dataclass(frozen=True)
-class Standing:
-    """The answers on whether single judges may stand in for a person, over one or more sections.
+def near_verdicts(part: SectionTests) -> list[str]:
+    """Return the judges of a section whose verdict one person more or less would turn."""
+    return [
+        test.judge
+        for test in part.family
+        if test.verdict.answer != "worse" and any(w.startswith(NEAR_START) for w in test.warnings)
+    ]
 
-    ``places`` is the number of sections with a test, called by ``word``.
+
+def standing_words(sections: Sequence[tuple[str, AltTest]], word: str = "section") -> str:
+    """Say which single judges may stand in for a person, which are shown worse, and what would
+    decide the rest.
+
+    Each test has the title of its section, which is called ``word``. Empty without any test.
     """
+    places = len({title for title, _ in sections})
 
-    tests: tuple[AltTest, ...]
-    places: int
-    word: str
-
-    def of(self, answer: Answer) -> list[AltTest]:
-        """Return the tests with this answer."""
-        return [test for test in self.tests if test.verdict.answer == answer]
-
-    @property
-    def sentences(self) -> list[str]:
-        """Who passes, who is shown worse, and what would decide the rest."""
-        passing, worse, open_ = self.of("passes"), self.of("worse"), self.of("undecided")
-        found = []
-        if passing:
-            found.append(f"{self._named(passing)} may stand in for a person.")
-            if open_:
-                found.append(f"Undecided: {self._named(open_)} ({_needed(open_)}).")
-        elif open_:
-            found.append(f"No judge can be cleared yet: {_needed(open_)}.")
-        else:
-            found.append("No judge may stand in for a person.")
-        if worse:
-            found.append(f"Shown worse than a person: {self._named(worse, _with_constant)}.")
-        return found
-
-    def _named(
-        self, tests: Sequence[AltTest], called: Callable[[AltTest], str] = lambda test: test.judge
+    def named(
+        tests: Sequence[AltTest], called: Callable[[AltTest], str] = lambda test: test.judge
     ) -> str:
         names = Counter(called(test) for test in tests)
-        if self.places == 1:
+        if places == 1:
             return listed(list(names), most=6)
-        of = plural(self.places, self.word)
+        of = plural(places, word)
         return listed([f"{name} on {count} of {of}" for name, count in names.items()], most=6)
+
+    by_answer: dict[Answer, list[AltTest]] = {}
+    for _, test in sections:
+        by_answer.setdefault(test.verdict.answer, []).append(test)
+    passing, worse, open_ = (by_answer.get(a, []) for a in ("passes", "worse", "undecided"))
+    words = []
+    if passing:
+        words.append(f"{named(passing)} may stand in for a person.")
+        if open_:
+            words.append(f"Undecided: {named(open_)} ({_needed(open_)}).")
+    elif open_:
+        words.append(f"No judge can be cleared yet: {_needed(open_)}.")
+    elif sections:
+        words.append("No judge may stand in for a person.")
+    if worse:
+        words.append(f"Shown worse than a person: {named(worse, _with_constant)}.")
+    return " ".join(words)
 
 
 def _with_constant(test: AltTest) -> str:
@@ -176,14 +159,6 @@ def _needed(tests: Sequence[AltTest]) -> str:
 def _range(values: Sequence[int]) -> str:
     low, high = min(values), max(values)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def standing_of(sections: Sequence[tuple[str, AltTest]], word: str = "section") -> Standing | None:
-    """Return the answers on single judges, each with its section; None where there is no test."""
-    if not sections:
-        return None
-    places = len({title for title, _ in sections})
-    return Standing(tuple(test for _, test in sections), places, word)
 
 
 def lacking(test: AltTest) -> str:
