@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from analysis.filters.selection import Selection
+from analysis.filters.studies import Fits
 from analysis.filters.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
 from analysis.frames.people_scores import PeopleScores
 from analysis.kit.page import Page
@@ -103,26 +104,34 @@ def votes_needed(meant: Iterable[int]) -> int:
     return max(meant, default=1) // 2 + 1
 
 
-def no_study(page: Page, purpose: str) -> None:
-    """Say that there is no study to read."""
-    text = "It needs a study with submitted items that you may read; there is none."
-    url = addresses.address("annotation:study_list")
-    page.nothing("No study yet", f"{purpose} {text}", "Look at the studies", url)
+def asked_study(
+    page: Page, purpose: str, asks: Fits, *, title: str = "", remedy: str = ""
+) -> Study | None:
+    """Return the study that the page is about; without one, say what is missing.
 
-
-def not_asked(page: Page, study: Study, purpose: str, *, title: str = "", remedy: str = "") -> None:
-    """Say that the study does not ask what the page is about, and which page is about it."""
+    ``asks`` tells whether a questionnaire asks what the page is about. Where it does not, the
+    reader is led to the page about what it asks.
+    """
+    study = page.selection.study
+    if study is None:
+        text = "It needs a study with submitted items that you may read; there is none."
+        url = addresses.address("annotation:study_list")
+        page.nothing("No study yet", f"{purpose} {text}", "Look at the studies", url)
+        return None
     questionnaire = load_questionnaire(study.questionnaire)
+    if asks(questionnaire):
+        return study
     other = next((key for fits, key in PAGE_OF if fits(questionnaire)), "")
     about, action = ASKED_ELSEWHERE.get(other, ("", "Look at the studies"))
-    asks = f"{about}, which is another page" if about else "for nothing of that kind"
+    elsewhere = f"{about}, which is another page" if about else "for nothing of that kind"
     url = addresses.address(f"analysis:{other}", {"study": study.pk}) if other else ""
     page.nothing(
         title or "Not what this study asks",
-        f"{purpose} “{study}” asks {asks}. {remedy}".strip(),
+        f"{purpose} “{study}” asks {elsewhere}. {remedy}".strip(),
         action,
         url or addresses.address("annotation:study_list"),
     )
+    return None
 
 
 def no_answers(page: Page, everyone: AnswerCounts, purpose: str) -> None:
@@ -179,6 +188,15 @@ def people_notices(page: Page, people: AnswerCounts) -> None:
         were = "was" if people.late == 1 else "were"
         page.warning(
             f"{late} {were} {informed} what. The filter “Answers after unblinding” leaves them out."
+        )
+
+
+def note_single_votes(page: Page, minimum: int, unit: Unit) -> None:
+    """Say where one annotator decides for the majority."""
+    if minimum == 1:
+        page.info(
+            f"Each {unit} is judged by one annotator, who counts as the majority: this says "
+            "nothing about how far people agree with each other."
         )
 
 

@@ -32,11 +32,10 @@ from analysis.pages.own_table.groups import across_table
 from analysis.pages.own_table.sections import SectionPart, family_of, parts_of, skewed_parts
 from analysis.pages.own_table.tables import against_table, chance_table, correlation_table
 from analysis.pages.people import (
+    asked_study,
     chosen_people,
     few_items,
     no_answers,
-    no_study,
-    not_asked,
     people_details,
     people_notices,
     who_answered,
@@ -87,13 +86,8 @@ def content(page: Page) -> Content:
         "Compare judges with people in your own table of ratings",
         addresses.address("analysis:table_list"),
     )
-    study = page.selection.study
+    study = asked_study(page, PURPOSE, asks_dimensions)
     if study is None:
-        no_study(page, PURPOSE)
-        return
-    questionnaire = load_questionnaire(study.questionnaire)
-    if not asks_dimensions(questionnaire):
-        not_asked(page, study, PURPOSE)
         return
     frame, people, everyone = chosen_people(rating_frame(study, page.runs), page.selection)
     if frame.empty:
@@ -208,7 +202,7 @@ def content(page: Page) -> Content:
     page.table(
         "questions",
         "Questions on the feedback",
-        _question_means(frame, whole_scores(questionnaire), paper),
+        _question_means(frame, whole_scores(load_questionnaire(study.questionnaire)), paper),
         [
             columns.text(
                 "Question",

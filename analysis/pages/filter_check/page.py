@@ -1,6 +1,6 @@
 """Does the checker remove what people would remove? Its decisions beside the majority's."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.figures.layout.theme import ACCENT, Figure
@@ -16,29 +16,36 @@ from analysis.kit import columns
 from analysis.kit.columns import Column
 from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
-from analysis.pages.decisions import summary_columns
+from analysis.pages.decisions import (
+    KIND_WORDS,
+    alpha_column,
+    beside,
+    equal_column,
+    f1_column,
+    kinds_by_name,
+    mcc_column,
+    name_column,
+    rate_beside,
+)
 from analysis.pages.people import (
     AnswerCounts,
+    asked_study,
     chosen_people,
     no_answers,
-    no_study,
-    not_asked,
+    note_single_votes,
     people_details,
     people_notices,
     votes_needed,
     who_answered,
 )
-from analysis.pages.violation_check.tables import KIND_WORDS
-from analysis.reports import addresses, chosen_runs, run_marks
+from analysis.reports import addresses, chosen_runs
 from analysis.reports import content as parts
 from analysis.reports.content import PUBLISHED, Cell, count_cell, estimate_cell, text_cell
 from analysis.reports.formatting import counted, plural
-from analysis.reports.published import published_count_estimate, published_rate_cell
+from analysis.reports.published import published_count_estimate
 from analysis.reports.rates import (
     how_rates,
     left_out_cell,
-    rate_cell,
-    rate_column,
     rate_words,
     read_first,
     two_intervals,
@@ -47,7 +54,6 @@ from analysis.stats.descriptive.rates import Rate
 from analysis.stats.rater_agreement.decisions import DecisionQuality, compare_decisions
 from analysis.stats.rater_agreement.majority import Majorities, MajorityVerdict, majority_vote
 from analysis.stats.rater_agreement.reliability import Reliability, category_agreement
-from annotation.questionnaires import load_questionnaire
 from annotation.ratings.voting import VoteOutcome
 from benchmarks.core.ports.published import PaperStatements
 
@@ -58,7 +64,6 @@ PURPOSE = (
     "The filter check compares what the checker removed from the candidate constraints with what "
     "the majority of people would remove."
 )
-NOT_PUBLISHED = "not published"
 MEASURES = {
     "false_negative_rate": ("FNR", "Of what people would remove, what the checker let through"),
     "false_positive_rate": ("FPR", "Of what people would keep, what the checker removed"),
@@ -69,12 +74,6 @@ MEASURES = {
 SEED = 20251206
 MOST_ROWS = 200
 KEEP, REMOVE = "keep", "remove"
-ALL = "All candidates"
-KINDS: Mapping[str, tuple[str, ...]] = {
-    ALL: ("world", "user"),
-    "Situation": ("world",),
-    "Preferences": ("user",),
-}
 # Measures with a published value, as the figure names them.
 SHOWN = {
     "removed": "Removed by the checker",
@@ -107,12 +106,8 @@ Row = CheckerQuality | PaperStatements
 
 def content(page: Page) -> Content:
     """Hold the checker against the majority: on all candidates, and on those of each kind."""
-    study = page.selection.study
+    study = asked_study(page, PURPOSE, asks_candidates)
     if study is None:
-        no_study(page, PURPOSE)
-        return
-    if not asks_candidates(load_questionnaire(study.questionnaire)):
-        not_asked(page, study, PURPOSE)
         return
     candidates = asked_candidates(study, page.selection)
     frame, people, everyone = chosen_people(
@@ -125,8 +120,9 @@ def content(page: Page) -> Content:
     minimum = votes_needed(candidate.meant for candidate in candidates)
     checks = [
         _check(name, kinds, candidates, frame, minimum)
-        for name, kinds in KINDS.items()
-        if name == ALL or any(candidate.kind in kinds for candidate in candidates)
+        for name, kinds in kinds_by_name(
+            "All candidates", {candidate.kind for candidate in candidates}
+        ).items()
     ]
     whole, quality = checks[0], checks[0].decisions
     removed = quality.decided_positive
@@ -138,11 +134,7 @@ def content(page: Page) -> Content:
             "Candidates and decisions come with the demo. They say nothing about a real checker.",
         )
     people_notices(page, people)
-    if minimum == 1:
-        page.info(
-            "Each task is judged by one annotator, who counts as the majority: this says nothing "
-            "about how far people agree with each other."
-        )
+    note_single_votes(page, minimum, "task")
     tied = whole.votes.states[VoteOutcome.TIED]
     left = f"; {tied:,} on which people tie are left out of the other rates" if tied else ""
     page.figure(
@@ -181,7 +173,8 @@ def content(page: Page) -> Content:
                 help="False positives",
             ),
             columns.count("Both keep", lambda row: row.decisions.confusion.true_negative),
-            *summary_columns(_decisions),
+            f1_column(),
+            mcc_column(),
         ],
     )
     words = {
@@ -223,18 +216,8 @@ def content(page: Page) -> Content:
                 lambda row: row.people.items,
                 help="Candidates that two people or more decided about",
             ),
-            columns.estimate(
-                "Alpha",
-                lambda row: row.people.alpha,
-                "points",
-                help="Krippendorff's alpha, nominal: 1 is perfect, 0 is chance",
-            ),
-            columns.estimate(
-                "Equal",
-                lambda row: row.people.equal,
-                "share",
-                help="Share of pairs of decisions that are equal",
-            ),
+            alpha_column(lambda row: row.people),
+            equal_column("Equal", lambda row: row.people),
         ],
         note="95 % intervals are by task. Where nearly all decisions are the same alpha is low "
         "however often people agree: read it beside the share of equal pairs.",
@@ -303,10 +286,6 @@ def rate_of(row: CheckerQuality, measure: str) -> Rate:
     return rate
 
 
-def _decisions(row: CheckerQuality) -> DecisionQuality:
-    return row.decisions
-
-
 def _differences(
     whole: CheckerQuality, candidates: Sequence[AskedCandidate]
 ) -> list[FilterDifference]:
@@ -367,58 +346,28 @@ def _rate_columns() -> list[Column[Row]]:
     """Give every rate, of the checks here and as published."""
     average = "Mean over tasks of each one's share removed"
     return [
-        _beside(parts.text_column("Candidates"), lambda row: text_cell(row.name), _published_name),
-        _beside(parts.number_column("Compared"), lambda row: count_cell(row.decisions.n)),
-        _beside(
+        name_column("Candidates", "removed"),
+        beside(parts.number_column("Compared"), lambda row: count_cell(row.decisions.n)),
+        beside(
             parts.number_column("Tasks"),
             lambda row: count_cell(row.decisions.clusters),
             lambda paper: count_cell(paper.checks["removed"].units),
         ),
-        _beside(
-            rate_column("Removed", help="Of all candidates with a decision"),
-            lambda row: rate_cell(row.decisions.decided_positive),
-            lambda _: published_rate_cell(None),
+        rate_beside(
+            "Removed", "Of all candidates with a decision", lambda row: rate_of(row, "removed")
         ),
-        _beside(
+        beside(
             parts.estimate_column("Removed on average", help=average),
             lambda row: estimate_cell(row.decisions.mean_share, "share"),
             _published_mean,
         ),
-        *(_rate(measure, label, help) for measure, (label, help) in MEASURES.items()),
-        _beside(parts.text_column("Left out"), lambda row: left_out_cell(row.decisions.excluded)),
+        *(_rate(measure, *words) for measure, words in MEASURES.items()),
+        beside(parts.text_column("Left out"), lambda row: left_out_cell(row.decisions.excluded)),
     ]
 
 
-def _beside(
-    head: parts.Column,
-    here: Callable[[CheckerQuality], Cell],
-    published: Callable[[PaperStatements], Cell] | None = None,
-) -> Column[Row]:
-    """Return a column of this study's checks; of the paper it has a dash, if nothing is given."""
-    nothing = Cell(data=(None,) if head.num else ("",), reason=NOT_PUBLISHED)
-    return Column(
-        head,
-        lambda row: (
-            here(row)
-            if isinstance(row, CheckerQuality)
-            else nothing
-            if published is None
-            else published(row)
-        ),
-    )
-
-
 def _rate(measure: str, label: str, help: str) -> Column[Row]:
-    return _beside(
-        rate_column(label, help=help),
-        lambda row: rate_cell(rate_of(row, measure)),
-        lambda paper: published_rate_cell(paper.checks.get(measure)),
-    )
-
-
-def _published_name(paper: PaperStatements) -> Cell:
-    source = paper.checks["removed"].source
-    return text_cell("Published", badges=(run_marks.PUBLISHED_BADGE,), sub=source)
+    return rate_beside(label, help, lambda row: rate_of(row, measure), measure)
 
 
 def _published_mean(paper: PaperStatements) -> Cell:

@@ -38,11 +38,10 @@ from analysis.pages.own_table.figures import draw_gaps
 from analysis.pages.own_table.sections import SectionTests, family_of, low_alphas, standing_words
 from analysis.pages.own_table.tables import planning_table, sizes_of
 from analysis.pages.people import (
+    asked_study,
     chosen_people,
     few_items,
     no_answers,
-    no_study,
-    not_asked,
     people_details,
     people_notices,
     who_answered,
@@ -60,7 +59,6 @@ from analysis.reports.formatting import ends, listed, number, plural
 from analysis.stats.judges.bias import Bias, Biases, Compared, judge_biases
 from analysis.stats.judges.panels import PanelJudge, PanelReliability, judge_panel
 from analysis.stats.resampling import repeated
-from annotation.questionnaires import load_questionnaire
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -93,12 +91,8 @@ def content(page: Page) -> Content:
         "Compare judges with people in your own table of ratings",
         addresses.address("analysis:table_list"),
     )
-    study = page.selection.study
+    study = asked_study(page, PURPOSE, asks_dimensions)
     if study is None:
-        no_study(page, PURPOSE)
-        return
-    if not asks_dimensions(load_questionnaire(study.questionnaire)):
-        not_asked(page, study, PURPOSE)
         return
     frame, people, everyone = chosen_people(rating_frame(study, page.runs), page.selection)
     if frame.empty:

@@ -7,7 +7,7 @@ from analysis.figures.layout.theme import Figure
 from analysis.figures.ratings import question_dots
 from analysis.figures.rubric import rubric_dots
 from analysis.filters.selection import ChosenRun
-from analysis.filters.study_kinds import whole_scores
+from analysis.filters.study_kinds import asks_scores, whole_scores
 from analysis.frames.ratings import rating_frame
 from analysis.kit import columns
 from analysis.kit.columns import Column
@@ -15,11 +15,10 @@ from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
 from analysis.pages.people import (
     AnswerCounts,
+    asked_study,
     chosen_people,
     few_items,
     no_answers,
-    no_study,
-    not_asked,
     people_details,
     people_notices,
     who_answered,
@@ -55,15 +54,11 @@ class QuestionRatings(NamedTuple):
 
 def content(page: Page) -> Content:
     """Average the answers to each question, and compare people's answers to the same item."""
-    study = page.selection.study
+    study = asked_study(page, PURPOSE, asks_scores)
     if study is None:
-        no_study(page, PURPOSE)
         return
     questionnaire = load_questionnaire(study.questionnaire)
     questions = whole_scores(questionnaire)
-    if not questions:
-        not_asked(page, study, PURPOSE)
-        return
     frame, people, everyone = chosen_people(rating_frame(study, page.runs), page.selection)
     if frame.empty:
         no_answers(page, everyone, PURPOSE)

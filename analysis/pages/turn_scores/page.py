@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from analysis.figures.decline import decline_figure
 from analysis.figures.layout.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, Figure, Style
 from analysis.figures.turn_slopes import two_sides
-from analysis.filters.study_kinds import turn_questions
+from analysis.filters.study_kinds import asks_about_turns, turn_questions
 from analysis.frames.ratings import every_turn_scores, rating_frame
 from analysis.kit import columns
 from analysis.kit.columns import Column
@@ -36,10 +36,9 @@ from analysis.pages.decline.turn_slopes import (
 )
 from analysis.pages.people import (
     AnswerCounts,
+    asked_study,
     chosen_people,
     no_answers,
-    no_study,
-    not_asked,
     people_details,
     people_notices,
     who_answered,
@@ -120,14 +119,13 @@ class PeopleAgreement(NamedTuple):
 
 def content(page: Page) -> Content:
     """Compare the change per turn of both sides, then their scores turn by turn."""
-    selection, study = page.selection, page.selection.study
+    selection = page.selection
+    study = asked_study(
+        page, PURPOSE, asks_about_turns, title="No scores of single turns", remedy=REMEDY
+    )
     if study is None:
-        no_study(page, PURPOSE)
         return
     questions = turn_questions(load_questionnaire(study.questionnaire))
-    if not questions:
-        not_asked(page, study, PURPOSE, title="No scores of single turns", remedy=REMEDY)
-        return
     answers = rating_frame(study, page.runs, turns=True)
     frame, people, everyone = chosen_people(answers, selection)
     if frame.empty:

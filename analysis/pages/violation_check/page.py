@@ -1,6 +1,6 @@
 """Do judges find the violations that people find? Both sets compared turn by turn."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure
 from analysis.figures.shares import PublishedShares, Shares, share_dots
@@ -14,14 +14,28 @@ from analysis.frames.marked_violations import (
     mark_frame,
     sets_by_turn,
 )
+from analysis.kit import columns
+from analysis.kit.columns import Column
 from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
+from analysis.pages.decisions import (
+    KIND_WORDS,
+    alpha_column,
+    beside,
+    equal_column,
+    f1_column,
+    kinds_by_name,
+    left_out_column,
+    mcc_column,
+    name_column,
+    rate_beside,
+)
 from analysis.pages.people import (
     AnswerCounts,
+    asked_study,
     chosen_people,
     no_answers,
-    no_study,
-    not_asked,
+    note_single_votes,
     people_details,
     people_notices,
     votes_needed,
@@ -30,21 +44,16 @@ from analysis.pages.people import (
 from analysis.pages.violation_check.rows import (
     JudgeQuality,
     Sets,
+    ViolationDifference,
     differences_of,
     known_turns,
     turn_url,
 )
-from analysis.pages.violation_check.tables import (
-    Row,
-    agreement_columns,
-    decision_columns,
-    difference_columns,
-    set_columns,
-    state_columns,
-)
+from analysis.reports import content as parts
+from analysis.reports.content import Cell, count_cell
 from analysis.reports.formatting import counted, ends, number, plural
 from analysis.reports.published import published_count_estimate
-from analysis.reports.rates import how_rates, read_first, two_intervals
+from analysis.reports.rates import how_rates, rate_cell, rate_column, read_first, two_intervals
 from analysis.stats.rater_agreement.decisions import compare_decisions
 from analysis.stats.rater_agreement.majority import majority_vote
 from analysis.stats.rater_agreement.marked_sets import (
@@ -53,7 +62,7 @@ from analysis.stats.rater_agreement.marked_sets import (
     compare_marked_sets,
 )
 from analysis.stats.rater_agreement.reliability import category_agreement, set_agreement
-from annotation.questionnaires import load_questionnaire
+from analysis.stats.results import Estimate
 from benchmarks.core.ports.published import PaperStatements
 
 PURPOSE = (
@@ -63,23 +72,15 @@ PURPOSE = (
 SEED = 20251205
 MOST_ROWS = 200
 VIOLATED, RESPECTED = "violated", "respected"
-# Name of the row, and the kinds of constraints that it is about.
 ALL = "All constraints"
-KINDS: Mapping[str, tuple[str, ...]] = {
-    ALL: ("world", "user"),
-    "Situation": ("world",),
-    "Preferences": ("user",),
-}
+# A check of this study, or the paper's.
+Row = JudgeQuality | PaperStatements
 
 
 def content(page: Page) -> Content:
     """Hold judges against the majority: on all constraints, and on those of each kind."""
-    study = page.selection.study
+    study = asked_study(page, PURPOSE, asks_marks)
     if study is None:
-        no_study(page, PURPOSE)
-        return
-    if not asks_marks(load_questionnaire(study.questionnaire)):
-        not_asked(page, study, PURPOSE)
         return
     items = asked_items(study, page.selection)
     frame, people, everyone = chosen_people(mark_frame(study, items), page.selection)
@@ -91,17 +92,14 @@ def content(page: Page) -> Content:
     minimum = votes_needed(item.meant for item in items)
     checks = [
         _check(name, kinds, items, marks, by_judges, minimum)
-        for name, kinds in KINDS.items()
-        if name == ALL or any(kind in item.kinds for item in items for kind in kinds)
+        for name, kinds in kinds_by_name(
+            ALL, {kind for item in items for kind in item.kinds}
+        ).items()
     ]
     sets = checks[0].sets
     page.answer(_answer(sets, people, minimum))
     people_notices(page, people)
-    if minimum == 1:
-        page.info(
-            "Each trajectory is judged by one annotator, who counts as the majority: this says "
-            "nothing about how far people agree with each other."
-        )
+    note_single_votes(page, minimum, "trajectory")
     if sets.both_empty:
         page.info(
             f"On {sets.both_empty:,} of {plural(sets.turns, 'compared turn')} neither people nor "
@@ -121,24 +119,39 @@ def content(page: Page) -> Content:
         "sets",
         "Sets of violations: judges against the majority",
         [*checks, *published],
-        set_columns(),
+        _set_columns(),
         link=lambda row: Link() if isinstance(row, JudgeQuality) else None,
         note=two_intervals("trajectories", "turns"),
     )
     yield
     turns = sum(sets.states.values())
+    words = {
+        TurnState.COMPARED: "Compared",
+        TurnState.TIED: "Tied: exactly half marked some constraint",
+        TurnState.TOO_FEW: f"Marked by fewer than {minimum}",
+        TurnState.NO_JUDGE: "Judges gave no readable verdict",
+    }
     page.table(
         "turns",
         "Turns compared, tied and left out",
         [(state, count, turns) for state, count in sets.states.items()],
-        state_columns(minimum),
+        [
+            columns.text("Turns", lambda row: words[row[0]], "state"),
+            columns.count("Count", lambda row: row[1]),
+            Column(
+                parts.number_column("Share"),
+                lambda row: parts.number_cell(
+                    row[1] / row[2] if row[2] else None, "share", reason="no turn"
+                ),
+            ),
+        ],
         note=f"Of {plural(turns, 'turn')}.",
     )
     page.table(
         "decisions",
         "Decisions on single constraints",
         checks,
-        decision_columns(),
+        _decision_columns(),
         note=f"Positive: violated. {two_intervals('trajectories', 'decisions')}",
     )
     known = known_turns(sets)
@@ -147,7 +160,7 @@ def content(page: Page) -> Content:
         "differences",
         "Where judges and the majority differ, and where people tie",
         differences,
-        difference_columns(),
+        _difference_columns(),
         link=lambda row: Link(url=turn_url(*row.place)),
         most=MOST_ROWS,
     )
@@ -155,7 +168,31 @@ def content(page: Page) -> Content:
         "people",
         "Agreement between people",
         checks,
-        agreement_columns(),
+        [
+            columns.text("Constraints", lambda row: row.name),
+            columns.count(
+                "Turns", lambda row: row.people.items, help="Turns that two people or more marked"
+            ),
+            columns.estimate(
+                "Jaccard",
+                lambda row: row.people.jaccard,
+                "points",
+                help="Mean over pairs of annotators and over turns",
+            ),
+            columns.estimate(
+                "Equal sets",
+                lambda row: row.people.equal,
+                "share",
+                help="Share of pairs of sets of one turn that are equal",
+            ),
+            columns.count(
+                "Decisions",
+                lambda row: row.each.items,
+                help="Constraints in turns that two people or more decided",
+            ),
+            alpha_column(lambda row: row.each),
+            equal_column("Equal decisions", lambda row: row.each),
+        ],
         note="95 % intervals draw trajectories. Jaccard and equal shares are not corrected for "
         "chance; alpha is, and is low where nearly all decisions are the same.",
     )
@@ -282,6 +319,120 @@ def _decision(marked: frozenset[str] | None, key: str) -> str | None:
     if marked is None:
         return None
     return VIOLATED if key in marked else RESPECTED
+
+
+def _set_columns() -> list[Column[Row]]:
+    """Give equal sets, sets within one and what is missed and extra, here and as published."""
+
+    def mean(label: str, help: str, value: Callable[[JudgeQuality], Estimate]) -> Column[Row]:
+        head = parts.estimate_column(label, help=help)
+        return beside(head, lambda row: parts.estimate_cell(value(row), "points"))
+
+    return [
+        name_column("Constraints", "exact"),
+        beside(
+            parts.number_column("Turns"),
+            lambda row: count_cell(row.sets.turns),
+            lambda paper: count_cell(paper.checks["exact"].of),
+        ),
+        beside(
+            parts.number_column("Trajectories"),
+            lambda row: count_cell(row.sets.trajectories),
+            lambda paper: count_cell(paper.checks["exact"].units),
+        ),
+        rate_beside("Equal", "Both sets are the same", lambda row: row.sets.exact, "exact"),
+        rate_beside(
+            "Within one",
+            "The sets differ in at most one constraint",
+            lambda row: row.sets.within_one,
+            "within_one",
+        ),
+        mean(
+            "Jaccard",
+            "Mean of common constraints over all that either marked",
+            lambda row: row.sets.jaccard,
+        ),
+        mean(
+            "Missed", "Constraints per turn that people alone marked", lambda row: row.sets.missed
+        ),
+        mean(
+            "Extra", "Constraints per turn that the judges alone found", lambda row: row.sets.extra
+        ),
+        beside(
+            parts.number_column(
+                "Both empty", help="Compared turns in which nobody marked anything"
+            ),
+            lambda row: count_cell(row.sets.both_empty),
+        ),
+    ]
+
+
+def _decision_columns() -> list[Column[JudgeQuality]]:
+    """Give the judges as deciders on each constraint of each turn."""
+
+    def rate(label: str, help: str, measure: str) -> Column[JudgeQuality]:
+        head = rate_column(label, help=help)
+        return Column(head, lambda row: rate_cell(getattr(row.decisions, measure)))
+
+    return [
+        columns.text("Constraints", lambda row: row.name),
+        columns.count("Decisions", lambda row: row.decisions.n),
+        columns.count(
+            "Both",
+            lambda row: row.decisions.confusion.true_positive,
+            "both violated",
+            "Violated for the majority and for the judges",
+        ),
+        columns.count(
+            "People only",
+            lambda row: row.decisions.confusion.false_negative,
+            help="Violated for the majority alone: missed",
+        ),
+        columns.count(
+            "Judges only",
+            lambda row: row.decisions.confusion.false_positive,
+            help="Violated for the judges alone: extra",
+        ),
+        columns.count(
+            "Neither",
+            lambda row: row.decisions.confusion.true_negative,
+            help="Respected for both",
+        ),
+        rate("Precision", "Of what the judges found, what the majority marked", "precision"),
+        rate("Recall", "Of what the majority marked, what the judges found", "recall"),
+        rate("FNR", "Of what the majority marked, what the judges missed", "false_negative_rate"),
+        rate(
+            "FPR", "Of what the majority did not mark, what the judges found", "false_positive_rate"
+        ),
+        f1_column(),
+        mcc_column(),
+        left_out_column(),
+    ]
+
+
+def _difference_columns() -> list[Column[ViolationDifference]]:
+    """Give each constraint with its votes and the judges' verdict."""
+    return [
+        Column(
+            parts.Column("Turn", ("trajectory", "turn"), num=False),
+            lambda row: Cell(
+                f"Trajectory {row.place[0]}, turn {row.place[1]}",
+                row.place,
+                url=turn_url(*row.place),
+            ),
+        ),
+        columns.text("Agent", lambda row: row.agent),
+        columns.text("Kind", lambda row: KIND_WORDS[row.constraint_kind]),
+        Column(parts.words_column("Constraint"), lambda row: parts.text_cell(row.constraint)),
+        columns.text(
+            "Difference", lambda row: row.kind, help="Missed: people alone; extra: judges alone"
+        ),
+        Column(
+            parts.Column("Marked by", ("marked by", "annotators"), help="Annotators who marked it"),
+            lambda row: Cell(f"{row.marked} of {row.annotators}", (row.marked, row.annotators)),
+        ),
+        columns.text("Judges", lambda row: "violated" if row.found_by_judges else "respected"),
+    ]
 
 
 def _draw(page: Page, checks: Sequence[JudgeQuality], paper: PaperStatements) -> Figure | None:
