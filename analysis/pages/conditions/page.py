@@ -1,7 +1,6 @@
 """What do conditions change? Accuracy under each, paired by task, beside the paper."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from math import ceil
 
@@ -356,15 +355,11 @@ def _show_lengths(
 def _published_columns(captions: Mapping[str, Caption], name_first: str) -> list[Column[Published]]:
     """Give the reference figures that belong here, with the interval that n gives them."""
 
-    def model(entry: Published) -> Cell:
-        badge = replace(run_marks.PUBLISHED_BADGE, why=f"{entry.source}; {entry.note}")
-        return parts.text_cell(entry.model, badges=(badge,))
-
     def value(entry: Published) -> Cell:
         return estimate_cell(published_estimate(entry, is_rate=True), "share", show_n=bool(entry.n))
 
     return [
-        Column(parts.text_column("Model"), model),
+        columns.published(lambda entry: entry.model, lambda entry: f"{entry.source}; {entry.note}"),
         columns.text("Condition", lambda entry: captions[entry.metric].title),
         Column(parts.estimate_column(name_first), value),
         columns.text("Source", lambda entry: entry.source, sub=lambda entry: entry.note),
