@@ -60,11 +60,32 @@ def agent_of_runs(
 
 
 def count(
-    label: str, value: Callable[[Row], int | None], part: str = "", help: str = ""
+    label: str,
+    value: Callable[[Row], int | None],
+    part: str = "",
+    help: str = "",
+    *,
+    reason: str = "",
+    link: RowLink[Row] | None = None,
 ) -> Column[Row]:
-    """Return a column of counts."""
+    """Return a column of counts; ``reason`` says why a row has none."""
     head = content.number_column(label, part, help)
-    return Column(head, lambda row: content.count_cell(value(row)))
+    return Column(head, lambda row: content.count_cell(value(row), reason=reason), link)
+
+
+def number(
+    label: str,
+    value: Callable[[Row], float | None],
+    unit: Unit,
+    part: str = "",
+    help: str = "",
+    *,
+    reason: str = "",
+    link: RowLink[Row] | None = None,
+) -> Column[Row]:
+    """Return a column of numbers without intervals; ``reason`` says why a row has none."""
+    head = content.number_column(label, part, help)
+    return Column(head, lambda row: content.number_cell(value(row), unit, reason=reason), link)
 
 
 def estimate(

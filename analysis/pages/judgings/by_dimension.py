@@ -25,20 +25,8 @@ from analysis.frames.people_scores import PeopleScores, people_scores
 from analysis.kit import columns
 from analysis.kit.links import Link
 from analysis.kit.page import Page
-from analysis.pages.judgings.maps import (
-    JudgeMap,
-    curve_columns,
-    draw_maps,
-    map_columns,
-    with_curve,
-)
-from analysis.pages.judgings.panels import (
-    draw_panels,
-    panel_columns,
-    panels_of,
-    without_columns,
-    without_one,
-)
+from analysis.pages.judgings.maps import JudgeMap, fitted_maps, show_maps
+from analysis.pages.judgings.panels import show_panels
 from analysis.pages.judgings.rows import PANEL, JudgeChange, OwnReplies
 from analysis.pages.judgings.tables import CHANGE, CONSISTENCY
 from analysis.pages.people import compared_people
@@ -61,7 +49,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 SEED = 20261123
-MOST_PANELS = 40
 # Where nothing differs, an interval of 95 % lies on one given side of 0 so often.
 BY_CHANCE = 0.025
 
@@ -103,8 +90,8 @@ def deferred(page: Page) -> None:
             )
         else:
             page.info(f"No panel can be chosen by people: {choice.full.error.undefined}.")
-    _show_maps(page, maps)
-    _show_panels(page, choice)
+    show_maps(page, maps)
+    show_panels(page, choice)
     page.table(
         "own",
         "Each judge beside itself, by dimension",
@@ -133,13 +120,9 @@ def deferred(page: Page) -> None:
     _how(page, maps, choice, form)
 
 
-def _fitted(maps: Sequence[JudgeMap]) -> list[JudgeMap]:
-    return [one for one in maps if one.made.gain.value is not None]
-
-
 def _maps_answer(maps: Sequence[JudgeMap]) -> str:
     """Return how often a map brings a judge nearer to people, or what it takes to fit one."""
-    fitted = _fitted(maps)
+    fitted = fitted_maps(maps)
     if fitted:
         gains = [_side(one.made.gain) for one in fitted]
         worth = sum(_side(one.made.worth) < 0 for one in fitted)
@@ -175,75 +158,9 @@ def _choice_answer(choice: PanelChoice | None) -> str:
     )
 
 
-def _show_maps(page: Page, maps: Sequence[JudgeMap]) -> None:
-    """Add how far judges are from people, with a table of worth and one of maps a judging."""
-    fitted = _fitted(maps)
-    if fitted:
-        first = fitted[0]
-        verb = "are" if first.judge == PANEL else "is"
-        page.figure(
-            "mapped",
-            f"How far {first.judge} (“{first.judging}”) {verb} from people",
-            lambda: draw_maps(maps, page),
-            subtitle="Mean absolute difference on items held out, with 95 % intervals; a constant "
-            "ignores the judge.",
-        )
-    judgings = dict.fromkeys(one.judging for one in maps)
-    for judging, suffix in zip(judgings, ("", "-beside"), strict=False):
-        own = [one for one in maps if one.judging == judging]
-        page.table(
-            f"mapped{suffix}",
-            f"Judges mapped onto people, on items held out: “{judging}”",
-            own,
-            map_columns(),
-            link=lambda row: Link(dimension=row.key),
-            folded=bool(suffix),
-            note="In points. Every item is mapped by what was fitted on other tasks; 95 % "
-            "intervals draw tasks. A map that is no better than a constant leaves nothing of the "
-            "judge; one that moves a judge away from people is to be left alone.",
-        )
-        if curves := with_curve(own):
-            page.table(
-                f"maps{suffix}",
-                f"The maps: “{judging}”",
-                curves,
-                curve_columns(curves),
-                link=lambda row: Link(dimension=row.key),
-                folded=True,
-                note="What a score becomes, fitted on all items.",
-            )
-
-
-def _show_panels(page: Page, choice: PanelChoice | None) -> None:
-    """Add how far panels are from people: without each judge, and all of them."""
-    page.figure(
-        "panels",
-        "How far panels are from people, on tasks they were not chosen by",
-        lambda: draw_panels(choice, page.url()),
-        subtitle="Mean absolute difference over all dimensions, with 95 % intervals.",
-    )
-    page.table(
-        "without-one",
-        "The panel without each judge",
-        without_one(choice),
-        without_columns(),
-        note="In points, over items with a score of every judge; 95 % intervals are by task.",
-    )
-    panels = panels_of(choice)
-    page.table(
-        "panels",
-        f"All {len(panels)} panels",
-        panels,
-        panel_columns(),
-        most=MOST_PANELS,
-        note="One panel is chosen by the first column and measured in the second. Whoever picks "
-        "the smallest number of the second chooses on it, and it will be too small.",
-    )
-
-
 def _how(page: Page, maps: Sequence[JudgeMap], choice: PanelChoice | None, form: Form) -> None:
     """Say how cases were counted, maps fitted and panels tried."""
-    if fitted := _fitted(maps):
+    if fitted := fitted_maps(maps):
         page.how(
             "Counted are cases whose own 95 % interval excludes 0, not corrected for their number: "
             f"without any difference {floatformat(BY_CHANCE * len(fitted), 1)} would be counted "

@@ -7,8 +7,9 @@ from analysis.figures.forest import ForestRows, forest
 from analysis.figures.layout.theme import Figure
 from analysis.kit import columns
 from analysis.kit.columns import Column
+from analysis.kit.links import Link
 from analysis.kit.page import Page
-from analysis.reports.content import number_cell, number_column
+from analysis.pages.judgings.rows import PANEL
 from analysis.stats.judges.calibration import Calibration
 from analysis.stats.results import Estimate
 
@@ -30,7 +31,58 @@ class JudgeMap(NamedTuple):
     made: Calibration
 
 
-def map_columns() -> list[Column[JudgeMap]]:
+def fitted_maps(maps: Sequence[JudgeMap]) -> list[JudgeMap]:
+    """Return the maps that could be fitted and tried."""
+    return [one for one in maps if one.made.gain.value is not None]
+
+
+def show_maps(page: Page, maps: Sequence[JudgeMap]) -> None:
+    """Add how far judges are from people, with a table of worth and one of maps a judging."""
+    fitted = fitted_maps(maps)
+    if fitted:
+        first = fitted[0]
+        verb = "are" if first.judge == PANEL else "is"
+        page.figure(
+            "mapped",
+            f"How far {first.judge} (“{first.judging}”) {verb} from people",
+            lambda: _draw_maps(maps, page),
+            subtitle="Mean absolute difference on items held out, with 95 % intervals; a constant "
+            "ignores the judge.",
+        )
+    judgings = dict.fromkeys(one.judging for one in maps)
+    for judging, suffix in zip(judgings, ("", "-beside"), strict=False):
+        own = [one for one in maps if one.judging == judging]
+        page.table(
+            f"mapped{suffix}",
+            f"Judges mapped onto people, on items held out: “{judging}”",
+            own,
+            _map_columns(),
+            link=lambda row: Link(dimension=row.key),
+            folded=bool(suffix),
+            note="In points. Every item is mapped by what was fitted on other tasks; 95 % "
+            "intervals draw tasks. A map that is no better than a constant leaves nothing of the "
+            "judge; one that moves a judge away from people is to be left alone.",
+        )
+        curves = [one for one in own if one.made.curve]
+        page.table(
+            f"maps{suffix}",
+            f"The maps: “{judging}”",
+            curves,
+            [
+                columns.text("Dimension", lambda row: row.dimension),
+                columns.text("Judge", lambda row: row.judge),
+                *(
+                    _at(i, point)
+                    for i, (point, _) in enumerate(curves[0].made.curve if curves else ())
+                ),
+            ],
+            link=lambda row: Link(dimension=row.key),
+            folded=True,
+            note="What a score becomes, fitted on all items.",
+        )
+
+
+def _map_columns() -> list[Column[JudgeMap]]:
     """Return what each map is worth on items that it was not fitted on."""
     return [
         columns.text("Dimension", lambda row: row.dimension),
@@ -74,30 +126,14 @@ def map_columns() -> list[Column[JudgeMap]]:
     ]
 
 
-def with_curve(maps: Sequence[JudgeMap]) -> list[JudgeMap]:
-    """Return the maps that were fitted."""
-    return [one for one in maps if one.made.curve]
+def _at(i: int, point: float) -> Column[JudgeMap]:
+    """Return what each map makes of a score."""
+    return columns.number(f"{point:g}", lambda row: row.made.curve[i][1], "points", f"at {point:g}")
 
 
-def curve_columns(maps: Sequence[JudgeMap]) -> list[Column[JudgeMap]]:
-    """Return what each map makes of every score."""
-    points = [point for point, _ in maps[0].made.curve]
-    return [
-        columns.text("Dimension", lambda row: row.dimension),
-        columns.text("Judge", lambda row: row.judge),
-        *(
-            Column(
-                number_column(f"{point:g}", f"at {point:g}"),
-                lambda row, place=place: number_cell(row.made.curve[place][1], "points"),  # type: ignore[misc]
-            )
-            for place, point in enumerate(points)
-        ),
-    ]
-
-
-def draw_maps(maps: Sequence[JudgeMap], page: Page) -> Figure | None:
+def _draw_maps(maps: Sequence[JudgeMap], page: Page) -> Figure | None:
     """Draw how far each dimension's judges are from people: as scored, mapped, by a constant."""
-    known = [one for one in maps if one.made.gain.value is not None]
+    known = fitted_maps(maps)
     if not known:
         return None
     # The judges' mean comes first; where there is one judge alone it is that one.

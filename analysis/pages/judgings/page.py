@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 
-from analysis.figures.forest import ForestRows, forest
+from analysis.figures.forest import forest
 from analysis.figures.layout.theme import Figure
+from analysis.kit import columns
+from analysis.kit.columns import Column
 from analysis.kit.empty import no_runs
 from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
 from analysis.pages.judgings.by_dimension import deferred
+from analysis.pages.judgings.panels import same_url
 from analysis.pages.judgings.rows import (
     PANEL,
     AgentVerdicts,
@@ -21,21 +24,18 @@ from analysis.pages.judgings.rows import (
     unchanged,
     verdicts_of,
 )
-from analysis.pages.judgings.tables import (
-    change_columns,
-    judging_columns,
-    own_columns,
-    turned_columns,
-    verdict_columns,
-)
-from analysis.reports import addresses, system_facts
-from analysis.reports.content import how_interval
+from analysis.pages.judgings.tables import CHANGE, CONSISTENCY
+from analysis.reports import addresses, run_marks, system_facts
+from analysis.reports import content as parts
+from analysis.reports.content import Cell, how_interval, text_cell
 from analysis.reports.formatting import ends, listed, number, plural, stated
+from analysis.reports.rates import read_first
 from analysis.stats.judges.rejudging import ScoreChange, VerdictChange
-from analysis.stats.results import Estimate
 
 __all__ = ["content", "deferred"]
 MOST_TURNED = 50
+# An address with more trajectories would be too long.
+MOST_IDS = 500
 
 
 def content(page: Page) -> Content:
@@ -91,7 +91,7 @@ def content(page: Page) -> Content:
             first.name: [(one.judge, one.change.first) for one in changes],
             second_name: [(one.judge, one.change.second) for one in changes],
         }
-        groups = [_rows(name, rows, url) for name, rows in means.items()]
+        groups = [same_url(name, rows, url) for name, rows in means.items()]
         title = f"Mean score, {low:g} to {high:g}"
         return forest(groups, title=title, least=low, most=high, together=True)
 
@@ -106,7 +106,7 @@ def content(page: Page) -> Content:
         "change",
         "What the second judging changes in scores",
         changes,
-        change_columns(),
+        [columns.text("Judge", lambda row: row.judge), *CHANGE],
         note="Second minus first, paired by turn and dimension; 95 % intervals are by task. Of all "
         "judges the mean is compared, which moves if any score does and has no kappa.",
     )
@@ -124,7 +124,12 @@ def content(page: Page) -> Content:
         "consistency",
         "Each judge beside itself",
         own,
-        own_columns(),
+        [
+            columns.text("Judge", lambda row: row.judge),
+            columns.text("Judging", lambda row: row.judging),
+            columns.count("Replies", lambda row: row.one.replicates, help="To one item, at most"),
+            *CONSISTENCY,
+        ],
         note="Over all dimensions of the turns that are counted; 95 % intervals are by task. Kappa "
         "and ICC are low where plans hardly differ, however often replies are equal.",
     )
@@ -132,7 +137,7 @@ def content(page: Page) -> Content:
         "verdicts",
         "Verdicts that turn",
         verdicts,
-        verdict_columns(),
+        _verdict_columns(),
         link=_verdict_link,
         note="A last plan passes where every counted dimension reaches the run's threshold, "
         "whether or not the plan is valid. Intervals are by task.",
@@ -141,7 +146,20 @@ def content(page: Page) -> Content:
         "turned",
         "Trajectories whose verdict turned",
         data.turned,
-        turned_columns(),
+        [
+            Column(
+                parts.text_column("Task"),
+                lambda row: text_cell(
+                    row.task_name,
+                    url=addresses.address("analysis:trajectory", trajectory_id=row.trajectory),
+                    sub=row.prompt[:100],
+                ),
+            ),
+            columns.text("Agent", lambda row: row.agent),
+            columns.text(
+                "In the second judging", lambda row: "passes now" if row.passes else "fails now"
+            ),
+        ],
         folded=True,
         most=MOST_TURNED,
     )
@@ -151,7 +169,7 @@ def content(page: Page) -> Content:
             "change",
             f"Scores of “{second.name}” minus those of “{first.name}”",
             lambda: forest(
-                [_rows("difference", differences, url)],
+                [same_url("difference", differences, url)],
                 title="Difference in points",
                 least=-0.5,
                 most=0.5,
@@ -163,7 +181,20 @@ def content(page: Page) -> Content:
         "judgings",
         "The judgings",
         judgings,
-        judging_columns(),
+        [
+            Column(parts.text_column("Judging"), _judging),
+            columns.count("Runs", lambda row: row.runs),
+            columns.text("Judges", lambda row: ", ".join(row.judges.values())),
+            columns.count(
+                "Replies",
+                lambda row: max((one.replicates for one in row.consistency.values()), default=0),
+                help="How often a judge was asked about one turn at most",
+            ),
+            Column(
+                parts.words_column("How judges were asked", "how"),
+                lambda row: text_cell(row.asked or "as usual"),
+            ),
+        ],
         link=lambda row: Link(url=run_url(row)),
     )
     for judging in judgings:
@@ -247,12 +278,65 @@ def _draw_equal(
     kept = [(one.judge, unchanged(one.change)) for one in changes if one.judge != PANEL]
     if not again and not kept:
         return None
-    groups = [_rows("own replies", again, url), _rows("the other judging", kept, url)]
+    groups = [same_url("own replies", again, url), same_url("the other judging", kept, url)]
     return forest(groups, title="Share of equal scores", unit="share")
 
 
-def _rows(name: str, rows: Sequence[tuple[str, Estimate]], url: str) -> ForestRows:
-    return ForestRows(name, rows, [url] * len(rows))
+def _judging(row: JudgingSummary) -> Cell:
+    rejudged = row.judged.made_by is not None
+    return text_cell(row.name, url=run_url(row), sub="later" if rejudged else "during the run")
+
+
+def _verdict_columns() -> list[Column[AgentVerdicts]]:
+    """Give how many verdicts of each agent turn, and the shares that pass in both judgings."""
+
+    def turned(row: AgentVerdicts, passes: bool | None = None) -> Link:
+        ids = [one.trajectory for one in row.turned if passes in (None, one.passes)]
+        if not 0 < len(ids) <= MOST_IDS:
+            return _verdict_link(row)
+        return Link(url=addresses.trajectories({"ids": ids}))
+
+    return [
+        Column(
+            parts.Column("Agent", ("agent", "kind", "run"), num=False),
+            lambda row: run_marks.agent_cell(row.run) if row.run is not None else text_cell("All"),
+        ),
+        columns.estimate(
+            "First",
+            lambda row: row.change.first,
+            "share",
+            part="passes first",
+            help="Share that passes in the first judging",
+        ),
+        columns.estimate(
+            "Second",
+            lambda row: row.change.second,
+            "share",
+            part="passes second",
+            help="Share that passes in the second judging",
+        ),
+        columns.change(
+            "Change",
+            lambda row: row.change.difference,
+            "share",
+            help="Share that passes, second minus first",
+        ),
+        columns.estimate(
+            "Turned",
+            lambda row: read_first(row.change.flipped),
+            "share",
+            help="Share of trajectories whose last plan passes once alone",
+            show_n=True,
+            link=turned,
+        ),
+        columns.count(
+            "Pass now",
+            lambda row: row.change.gained,
+            help="Failed in the first judging, pass in the second",
+            link=lambda row: turned(row, True),
+        ),
+        columns.count("Fail now", lambda row: row.change.lost, link=lambda row: turned(row, False)),
+    ]
 
 
 def _verdict_link(row: AgentVerdicts) -> Link:

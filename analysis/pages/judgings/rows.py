@@ -18,6 +18,7 @@ from analysis.frames.judgings import (
     verdicts,
 )
 from analysis.reports import addresses, system_facts
+from analysis.reports.rates import read_first
 from analysis.stats.judges.rejudging import ScoreChange, VerdictChange, verdict_change
 from analysis.stats.judges.repeats import Consistency, repeat_consistency
 from analysis.stats.results import Estimate
@@ -107,15 +108,9 @@ def run_url(judging: JudgingSummary) -> str:
     return addresses.address("benchmarks:run", run_id=made_by) if made_by else ""
 
 
-def turned_ids(row: AgentVerdicts, passes: bool | None = None) -> list[int]:
-    """Return the trajectories that turned, or those that turned this way."""
-    return [one.trajectory for one in row.turned if passes in (None, one.passes)]
-
-
 def unchanged(change: ScoreChange) -> Estimate:
     """Return the share of equal scores, from that of changed ones."""
-    rate = change.changed
-    changed = rate.clustered if rate.clustered.interval is not None else rate.wilson
+    changed = read_first(change.changed)
     if changed.value is None:
         return changed
     interval = changed.interval
