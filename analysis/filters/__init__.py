@@ -82,7 +82,9 @@ class Filters:
     counted: str = _value(
         "Dimensions that count", ("", "As the runs count"), ("all", "All"), ("main", "Main ones")
     )
-    among: str = _value("Among", ("", "All trajectories"), ("refined", "Refined ones alone"))
+    among: str = _value(
+        "Among", ("", "All trajectories"), ("refined", "Refined trajectories alone")
+    )
     beside: str = _value("Beside it", noun="judging")
     mapped: str = _value(
         "Map onto people", ("", "A straight line"), ("monotone", "Any that never falls")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from django.urls import reverse
 
 from analysis.exports.report_file import FileSection
-from analysis.filters import Filters, with_query
+from analysis.filters import FILTERS, Filters, with_query
 from analysis.filters.datasets import in_words_of, with_dimensions
 from analysis.filters.factors import choose_factor
 from analysis.filters.page_filters import with_group, with_measure
@@ -25,6 +25,8 @@ from benchmarks.visibility import EVERYTHING, Visibility
 
 NOBODY_ANSWERED = "Nobody has answered questions about these runs. Make a study from them."
 ON_STUDY_PAGES = "People's answers are on the pages of their study; the command reproduce has them."
+# Filters by which sections about the same page differ; an empty value may be a choice, too.
+_IN_TITLES = ("condition", "measure", "by", "among")
 LACKS_DEFERRED = "This page lacks a part that takes long; the ZIP and the one-file report have it."
 
 
@@ -111,19 +113,13 @@ def _section(part: ReportPart, about: ReportedRuns) -> FileSection | None:
     wanted, deferred = _deferred(part, page, selection, key, compute=about.compute_deferred)
     # After the deferred part, because a page may take its answer from it.
     report = make_report(page, selection, key)
-    about_what = [
-        option.label
-        for name in ("condition", "measure")
-        for option in selection.options.get(name, ())
-        if option.value == part.filters.get(name)
-    ]
     # Runs reused from elsewhere do not belong to this experiment.
     own = {run.experiment_id for run in about.runs} == {about.experiment}
     filters = replace(selection.filters, experiment=str(about.experiment or "") if own else "")
     query = filters.only(page.filters).query()
     return FileSection(
         part.name,
-        ": ".join([page.title, *about_what]),
+        _title(page, part, selection),
         page.question,
         subject_of(selection),
         about.server + with_query(reverse(f"analysis:{page.key}"), query),
@@ -132,6 +128,17 @@ def _section(part: ReportPart, about: ReportedRuns) -> FileSection | None:
         banners(selection),
         LACKS_DEFERRED if wanted is not None and deferred is None else "",
     )
+
+
+def _title(page: AnalysisPage, part: ReportPart, selection: Selection) -> str:
+    """Return the title of a page, with the labels of what the part's filters choose."""
+    labels = []
+    for name in _IN_TITLES:
+        choices = dict(FILTERS[name].choices)
+        choices |= {option.value: option.label for option in selection.options.get(name, ())}
+        if label := choices.get(part.filters.get(name)):
+            labels.append(label)
+    return ": ".join([page.title, *labels])
 
 
 def _deferred(

@@ -18,7 +18,7 @@ from benchmarks.systems.adaplanbench.macgyver.words import sentences, vocabulary
 LEFT_OUT, GIVES_AWAY = "left_out", "gives_away"
 # How far they can be trusted, for the page; a test recomputes the figures.
 MEASURED = (
-    "Hints go by words alone: of those on scripted feedback from the demo 86 of 91 were right, of "
+    "Hints go by words alone: of those on scripted feedback from the demo 67 of 70 were right, of "
     "those on 44 texts written by hand 13 of 18."
 )
 # Of the words of a constraint's text so many must be there for it to count as told.

@@ -200,7 +200,7 @@ PRESETS = (
         "refinement", "Refinement", "Figure 5",
         "Accuracy and valid plans after 0 to 6 extra turns with feedback on the rubric.",
         (
-            ReportPart("refinement", "refinement"),
+            ReportPart("refinement", "refinement", {"among": ""}),
             ReportPart("refinement", "refinement-refined", {"among": "refined"}),
         ),
         of="AdaPlanBench",

@@ -24,7 +24,7 @@ from benchmarks.core.ports.published import ReportPart
 from benchmarks.datasets.files import import_dataset
 from benchmarks.demo import save_demo_dataset
 from benchmarks.jobs.services import perform
-from benchmarks.models import Experiment, Job, Run, Trajectory
+from benchmarks.models import Dataset, Experiment, Job, Run, Trajectory
 from benchmarks.systems.planbench_xl import world
 from benchmarks.visibility import Visibility
 from tests.analysis.rows import (
@@ -334,3 +334,30 @@ def test_judges_are_held_against_people_who_answered_about_the_runs(db: None) ->
     # Nobody answered about another run.
     (lacking,) = sections_of(parts, ReportedRuns((make_run(run.dataset, "bob"),)))
     assert lacking.report is None and "Nobody has answered" in lacking.missing
+
+
+@pytest.mark.parametrize(
+    ("system", "preset", "titles"),
+    [
+        (
+            "adaplanbench",
+            "refinement",
+            {"Refinement: All trajectories", "Refinement: Refined trajectories alone"},
+        ),
+        (
+            "acpbench_hard",
+            "acp-main-table",
+            {"Breakdown: Task", "Breakdown: Domain", "Breakdown: Task and domain"},
+        ),
+    ],
+)
+def test_sections_about_one_page_have_titles_of_their_own(
+    db: None, system: str, preset: str, titles: set[str]
+) -> None:
+    dataset = make_dataset()
+    Dataset.objects.update(system=system)
+    run = make_run(dataset, "ann")
+    run.dataset.refresh_from_db()
+    parts = known_presets()[preset].parts
+    shown = [section.title for section in sections_of(parts, ReportedRuns((run,)))]
+    assert titles <= set(shown) and len(set(shown)) == len(shown)

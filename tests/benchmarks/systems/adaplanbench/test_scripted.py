@@ -1,15 +1,15 @@
 """The scripted cast: what its members decide from."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
-from benchmarks.core.plans import KnownPlans, split_steps
+from benchmarks.core.plans import KnownPlans, split_steps, stages_of
 from benchmarks.core.types import Ask, Expect, Message, Task
 from benchmarks.systems.adaplanbench import scripted
 from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
-from benchmarks.systems.adaplanbench.scripted import POLICIES, SEVERITIES, TEMPERAMENTS
+from benchmarks.systems.adaplanbench.scripted import POLICIES, SEVERITIES, TEMPERAMENTS, Temperament
 
 QUALITY = {dimension.key: 5 for dimension in DIMENSIONS}
 TASK = Task(
@@ -53,47 +53,69 @@ class TestAgents:
         assert agent(policy, plans=["1. Call a friend."]).text in (MOP, TOWEL)
 
 
-def share_of_mops(policy, told, plans, task=TASK):
-    """Return the number of 400 seeds in which the mop is proposed in spite of the remark."""
-    return sum(agent(policy, told, plans, seed, task).text == MOP for seed in range(400)) / 400
-
-
-def test_a_careful_tracker_hardly_ever_forgets_what_it_was_told():
-    assert share_of_mops("careful-tracker", [[NO_MOP]], [MOP]) == 0
-    # a remark of an earlier turn is lost with chance 0.02
-    assert 0 < share_of_mops("careful-tracker", [[NO_MOP], []], [MOP, TOWEL]) < 0.05
+def share_of(text, mood, told, plans, tracking=False):
+    """Return the share of 400 seeds in which an agent of this temperament proposes the plan."""
+    answerer = scripted._agent("whim", mood)(TASK, {})
+    context = {"told": told, "plans": plans, "tracking": tracking}
+    ask = Ask("agent", (Message("user", "?"),), Expect("x"), context=context)
+    return sum(answerer.answer(ask, seed).text == text for seed in range(400)) / 400
 
 
 class TestMechanisms:
     """Each fault at its stated rate; 400 draws are within 0.09 of it (3.5 standard errors)."""
 
-    NO_NOISE = QUIET | {"about": "attribute:noise"}
+    SURE = Temperament(forgets=0.0, overlooks=0.0, hasty=0.0, whim=0.0)
+    NO_TOWEL = {**NO_MOP, "key": "w2", "about": "tool:towel"}
 
     def near(self, share, rate):
         return abs(share - rate) < 0.09
 
-    def test_forgetting_takes_remarks_of_earlier_turns(self):
-        mood = TEMPERAMENTS["forgetful"][1]
-        assert self.near(share_of_mops("forgetful", [[NO_MOP], []], [MOP, TOWEL]), mood.forgets)
-        assert share_of_mops("forgetful", [[NO_MOP]], [MOP]) < 0.06
+    @pytest.mark.parametrize("chance", [0.0, 0.4])
+    def test_forgetting_takes_remarks_of_earlier_turns(self, chance):
+        mood = replace(self.SURE, forgets=chance)
+        assert self.near(share_of(MOP, mood, [[NO_MOP], []], [MOP, TOWEL]), chance)
+        assert share_of(MOP, mood, [[NO_MOP]], [MOP]) == 0
+        assert share_of(MOP, mood, [[NO_MOP], []], [MOP, TOWEL], tracking=True) == 0
+
+    def test_each_remark_is_lost_by_itself_so_that_many_are_lost_more_often(self):
+        """Of two remarks about the mop, the mop comes back once both are lost."""
+        mood = replace(self.SURE, forgets=0.5)
+        noise = {**QUIET, "about": "attribute:noise"}
+        assert self.near(share_of(MOP, mood, [[NO_MOP, noise], []], [MOP, TOWEL]), 0.25)
 
     @pytest.mark.parametrize(
-        ("policy", "ignored", "heeded"),
-        [("world-minded", NO_NOISE, NO_MOP), ("people-pleaser", NO_MOP, NO_NOISE)],
+        ("kind", "ignored", "heeded"), [("user", QUIET, NO_MOP), ("world", NO_MOP, QUIET)]
     )
-    def test_one_side_is_ignored_and_the_other_heeded(self, policy, ignored, heeded):
-        mood = TEMPERAMENTS[policy][1]
-        assert self.near(share_of_mops(policy, [[ignored]], [MOP]), mood.deafness)
-        assert share_of_mops(policy, [[heeded]], [MOP]) < 0.06
+    def test_one_side_is_ignored_and_the_other_heeded(self, kind, ignored, heeded):
+        mood = replace(self.SURE, deaf_to=kind, deafness=0.4)
+        assert self.near(share_of(MOP, mood, [[ignored]], [MOP]), 0.4)
+        assert share_of(MOP, mood, [[heeded]], [MOP]) == 0
+
+    def test_overlooking_takes_one_remark(self):
+        mood = replace(self.SURE, overlooks=0.4)
+        assert self.near(share_of(MOP, mood, [[NO_MOP]], [MOP]), 0.4)
+
+    def test_haste_sets_quality_aside_but_no_remark(self):
+        """By quality and convention the mop is the better one; by its whim the towel."""
+        mood = replace(self.SURE, hasty=0.4, whim=1.0)
+        noise = scripted.way_noise("whim", TASK, stages_of(TASK))
+        assert noise["towel"] > noise["mop"]
+        assert self.near(share_of(TOWEL, mood, [], []), 0.4)
+        assert share_of(TOWEL, mood, [[self.NO_TOWEL]], [TOWEL]) == 0
 
     def test_repeating_insists_on_the_last_plan(self):
-        mood = TEMPERAMENTS["creature-of-habit"][1]
-        assert self.near(share_of_mops("creature-of-habit", [[NO_MOP]], [MOP]), mood.repeats)
+        mood = replace(self.SURE, repeats=0.4)
+        assert self.near(share_of(MOP, mood, [[NO_MOP]], [MOP]), 0.4)
 
     def test_stopping_hands_in_the_last_plan_from_then_on(self):
-        mood = TEMPERAMENTS["shortcut-taker"][1]
-        assert self.near(share_of_mops("shortcut-taker", [[NO_MOP]], [MOP]), mood.stops)
-        assert share_of_mops("shortcut-taker", [[NO_MOP], [NO_MOP]], [MOP, MOP]) == 1
+        mood = replace(self.SURE, stops=0.4)
+        assert self.near(share_of(MOP, mood, [[NO_MOP]], [MOP]), 0.4)
+        assert share_of(MOP, mood, [[NO_MOP], [NO_MOP]], [MOP, MOP]) == 1
+
+    def test_every_agent_of_the_cast_errs_but_seldom_at_a_single_remark(self):
+        for _, mood in TEMPERAMENTS.values():
+            assert 0 < mood.forgets <= 0.02 and 0.5 < mood.hasty < 1
+            assert share_of(MOP, mood, [[NO_MOP]], [TOWEL]) < 0.12
 
     def test_rates_depend_on_the_agent_alone(self):
         """The agent is built from the task; its identity states the same rates for every task."""
@@ -141,13 +163,6 @@ def test_judges_know_what_plans_made_of_stages_use():
     assert json.loads(answer.text)["violated"] == ["u1", "u2"]
     scores = json.loads(say("judge-even", STAGED, plan=plan).text)["scores"]
     assert scores["safety"] == 1 and None not in scores.values()
-
-
-def test_the_last_word_remembers_the_last_turn_alone():
-    no_towel = {**NO_MOP, "key": "w2", "about": "tool:towel"}
-
-    assert agent("last-word", [[NO_MOP], [no_towel]]).text == MOP
-    assert agent("last-word", [[no_towel], [NO_MOP]]).text == TOWEL
 
 
 @pytest.mark.parametrize("policy", TEMPERAMENTS)
