@@ -6,7 +6,9 @@ from benchmarks.systems.planbench_xl.dataset import task_file
 from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.world import load_world
 
-AGENTS = tuple(POLICIES)
+AGENTS = tuple(name for name in POLICIES if name != "wanderer")
+# So few replies that agents run out of steps, as in cases of failure that the paper prints.
+SHORT = {"condition": "default", "max_steps": 12}
 
 
 def _nursery() -> TaskFile:
@@ -17,9 +19,12 @@ DEMO = (
     DemoDataset(
         "Nursery demo",
         _nursery,
-        runs=tuple(
-            DemoRuns(f"four scripted agents, {title}", AGENTS, settings={"condition": name})
-            for name, title in (("default", "block-free"), ("blocker", "blocked"))
+        runs=(
+            *(
+                DemoRuns(f"four scripted agents, {title}", AGENTS, settings={"condition": name})
+                for name, title in (("default", "block-free"), ("blocker", "blocked"))
+            ),
+            DemoRuns("cases of failure, at most 12 replies", (*AGENTS, "wanderer"), settings=SHORT),
         ),
     ),
 )

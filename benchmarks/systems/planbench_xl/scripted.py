@@ -283,6 +283,24 @@ def believe(briefing: Briefing, notes: Notes) -> Move:
     return ANSWER, believed[-1] if believed else GIVEN_UP
 
 
+def wander(briefing: Briefing, notes: Notes) -> Move:
+    """Leave the catalogued paths after the first value on one, and answer with what turns up."""
+    on_paths = {tool.output for path in briefing.paths for tool in path}
+    held = {**briefing.given, **notes.plausible}
+    off_paths = [name for name in notes.plausible if name not in on_paths]
+    left = not on_paths.isdisjoint(notes.plausible)
+    for tool in notes.shown.values():
+        if tool.kind == "noisy" or tool.output in held or not tool.needs <= held.keys():
+            continue
+        wanted = tool.output not in on_paths if left else tool.output != briefing.target
+        if wanted and not notes.made(call := notes.call(tool, held)):
+            return CALL, call
+    for datatype in held:
+        if not notes.searched(move := search(inputs=[datatype])):
+            return move
+    return ANSWER, held[off_paths[-1]] if off_paths else GIVEN_UP
+
+
 # --- agents ---------------------------------------------------------------------------------------
 
 Policy = Callable[[Briefing, Notes], Move]
@@ -364,5 +382,6 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
         ScriptedPolicy(
             "gullible", "agent", "Gullible caller", VERSION, _agent("gullible", believe),
         ),
+        ScriptedPolicy("wanderer", "agent", "Wanderer", VERSION, _agent("wanderer", wander)),
     )
 }  # fmt: skip

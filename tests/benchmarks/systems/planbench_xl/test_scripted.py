@@ -5,6 +5,7 @@ from functools import cache
 
 import pytest
 
+from benchmarks.systems.planbench_xl.demo import DEMO
 from benchmarks.systems.planbench_xl.environment.catalogue import world_of
 from benchmarks.systems.planbench_xl.scripted import given_values
 from benchmarks.systems.planbench_xl.settings import CONDITIONS
@@ -49,7 +50,27 @@ def test_who_is_clumsy_makes_mistakes_and_mostly_recovers():
     assert 0.4 < found["metrics"]["accurate"]["value"] < 1.0
 
 
-@pytest.mark.parametrize("name", ["path-follower", "breadth-first", "gullible"])
+def test_who_wanders_answers_with_what_lies_on_no_path():
+    found = figures("wanderer", "default")
+    assert found["metrics"]["accurate"]["value"] == 0.0
+    assert found["failure_categories"]["irrecoverable_drift"] >= 12
+
+
+def test_the_demo_shows_a_case_of_each_figure_of_failure():
+    """Figures 11, 12 and 16 need an agent that wanders, and few replies."""
+    *_, short = DEMO[0].runs
+    cases = [case for case in SYSTEM.faults.cases if case.fault != "format_error"]
+    seen = set()
+    for name in short.agents:
+        for task in load_world().tasks:
+            outcome = run(name, task, **short.settings)
+            seen.add((outcome.payload.get("failure_category"), outcome.termination))
+    assert len(cases) == 5
+    for case in cases:
+        assert any(fault == case.fault and case.ending in ("", end) for fault, end in seen), case
+
+
+@pytest.mark.parametrize("name", ["path-follower", "breadth-first", "gullible", "wanderer"])
 def test_native_calls_come_to_the_same(name):
     assert figures(name, "blocker", "native") == figures(name, "blocker")
 
