@@ -134,11 +134,11 @@ def _title(page: AnalysisPage, part: ReportPart, selection: Selection) -> str:
     """Return the title of a page, with the labels of what the part's filters choose."""
     labels = []
     for name in _IN_TITLES:
-        choices = dict(FILTERS[name].choices)
-        choices |= {option.value: option.label for option in selection.options.get(name, ())}
-        if label := choices.get(part.filters.get(name)):
-            labels.append(label)
-    return ": ".join([page.title, *labels])
+        if name in part.filters:
+            choices = dict(FILTERS[name].choices)
+            choices |= {option.value: option.label for option in selection.options.get(name, ())}
+            labels.append(choices.get(part.filters[name], ""))
+    return ": ".join([page.title, *filter(None, labels)])
 
 
 def _deferred(
