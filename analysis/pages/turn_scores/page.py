@@ -217,83 +217,10 @@ def content(page: Page) -> Content:
         "trajectories each point stands for.",
         table="points",
     )
-    every_row = [*agreements, DimensionAgreement("", overall)] if overall is not None else []
-    page.table(
-        "agreement",
-        "Agreement by dimension",
-        every_row,
-        agreement_columns(),
-        link=lambda row: Link(dimension=row.key),
-        note="Equal: the judges' mean equals the person's score.",
-    )
-    page.table(
-        "differences",
-        "Answers at each absolute difference",
-        every_row,
-        difference_columns(every_row) if every_row else [],
-        link=lambda row: Link(dimension=row.key),
-        folded=True,
-    )
-    turns = _by_turn(frame, dimensions, judged) if overall is not None else []
-    page.table(
-        "turns",
-        f"Agreement by turn ({plural(len(turns), 'row')})",
-        turns,
-        [
-            Column(number_column("Turn"), lambda row: Cell(f"{row.turn}", (row.turn,))),
-            columns.text("Dimension", lambda row: dimension_title(row.row)),
-            columns.count(
-                "Trajectories", lambda row: row.trajectories, help="Scored by people at this turn"
-            ),
-            columns.count("n", lambda row: row.row.agreement.n),
-            columns.estimate("Equal", lambda row: row.row.agreement.exact, "share"),
-            columns.estimate("Within one", lambda row: row.row.agreement.within_one, "share"),
-            columns.estimate(
-                "Bias",
-                lambda row: row.row.agreement.bias,
-                "points",
-                signed=True,
-                help="Judges' mean minus the person's score",
-            ),
-        ],
-        link=lambda row: Link(dimension=row.row.key, more={"min_turns": row.turn}),
-        note="Later turns are those of trajectories that still ran. 95 % intervals are by task.",
-        folded=True,
-        most=MOST_ROWS,
-    )
-    page.table(
-        "people",
-        "Agreement between people",
-        [PeopleAgreement(question, _among_people(frame, question)) for question in questions],
-        [
-            columns.text("Dimension", lambda row: row.question.title),
-            columns.count(
-                "Turns",
-                lambda row: row.agreement.items,
-                help="Turns that two people or more scored",
-            ),
-            columns.estimate(
-                "Alpha",
-                lambda row: row.agreement.alpha,
-                "points",
-                help="Krippendorff's alpha, ordinal",
-            ),
-            columns.estimate(
-                "Equal",
-                lambda row: row.agreement.equal,
-                "share",
-                help="Share of pairs of answers that are equal",
-            ),
-            columns.estimate(
-                "Within one",
-                lambda row: row.agreement.within_one,
-                "share",
-                help="Share of pairs at most one point apart",
-            ),
-        ],
-        link=lambda row: Link(dimension=row.question.dimension),
-        note="Of turns that two people or more scored; 95 % intervals are by task.",
-    )
+    if overall is not None:
+        every_row = [*agreements, DimensionAgreement("", overall)]
+        _show_agreement(page, every_row, _by_turn(frame, dimensions, judged))
+    _show_people(page, frame, questions)
     within = {(slope.agent, slope.dimension): slope.slope for slope in within_slope(*scores)}
 
     def within_of(side: str, row: SideSlopes) -> Estimate:
@@ -387,6 +314,91 @@ def deferred(page: Page) -> None:
     keys = {question.title: question.dimension for question in questions}
     four_fits(
         page, fits.slopes, lambda one: Link(dimension=keys.get(one.dimension, "")), who="Side"
+    )
+
+
+def _show_agreement(
+    page: Page, every_row: Sequence[DimensionAgreement], turns: Sequence[TurnAgreement]
+) -> None:
+    """Add how far judges agree with people, over all turns and at each of them."""
+    page.table(
+        "agreement",
+        "Agreement by dimension",
+        every_row,
+        agreement_columns(),
+        link=lambda row: Link(dimension=row.key),
+        note="Equal: the judges' mean equals the person's score.",
+    )
+    page.table(
+        "differences",
+        "Answers at each absolute difference",
+        every_row,
+        difference_columns(every_row),
+        link=lambda row: Link(dimension=row.key),
+        folded=True,
+    )
+    page.table(
+        "turns",
+        f"Agreement by turn ({plural(len(turns), 'row')})",
+        turns,
+        [
+            Column(number_column("Turn"), lambda row: Cell(f"{row.turn}", (row.turn,))),
+            columns.text("Dimension", lambda row: dimension_title(row.row)),
+            columns.count(
+                "Trajectories", lambda row: row.trajectories, help="Scored by people at this turn"
+            ),
+            columns.count("n", lambda row: row.row.agreement.n),
+            columns.estimate("Equal", lambda row: row.row.agreement.exact, "share"),
+            columns.estimate("Within one", lambda row: row.row.agreement.within_one, "share"),
+            columns.estimate(
+                "Bias",
+                lambda row: row.row.agreement.bias,
+                "points",
+                signed=True,
+                help="Judges' mean minus the person's score",
+            ),
+        ],
+        link=lambda row: Link(dimension=row.row.key, more={"min_turns": row.turn}),
+        note="Later turns are those of trajectories that still ran. 95 % intervals are by task.",
+        folded=True,
+        most=MOST_ROWS,
+    )
+
+
+def _show_people(page: Page, frame: "DataFrame", questions: Sequence[Question]) -> None:
+    """Add how far people agree with each other."""
+    page.table(
+        "people",
+        "Agreement between people",
+        [PeopleAgreement(question, _among_people(frame, question)) for question in questions],
+        [
+            columns.text("Dimension", lambda row: row.question.title),
+            columns.count(
+                "Turns",
+                lambda row: row.agreement.items,
+                help="Turns that two people or more scored",
+            ),
+            columns.estimate(
+                "Alpha",
+                lambda row: row.agreement.alpha,
+                "points",
+                help="Krippendorff's alpha, ordinal",
+            ),
+            columns.estimate(
+                "Equal",
+                lambda row: row.agreement.equal,
+                "share",
+                help="Share of pairs of answers that are equal",
+            ),
+            columns.estimate(
+                "Within one",
+                lambda row: row.agreement.within_one,
+                "share",
+                help="Share of pairs at most one point apart",
+            ),
+        ],
+        link=lambda row: Link(dimension=row.question.dimension),
+        note="Of turns that two people or more scored; 95 % intervals are by task.",
     )
 
 

@@ -192,6 +192,9 @@ def test_the_page_waits_for_its_slopes_and_is_not_kept() -> None:
     key = report_key(page, selection)
     made = make_report(page, selection, key)
     assert made.waits and made.table("slopes") is None and made.table("points") is not None
+    # Means by turn are there at once, and take the place of what waits.
+    (figure,) = page.content.answer(page.folder, selection).figures
+    assert figure.title == "Safety: mean score by turn"
     assert "is not computed yet" in made.sentence
     wanted = deferred_request(page, selection)
     assert wanted is not None
