@@ -32,11 +32,27 @@ def text(
     part: str = "",
     *,
     sub: Callable[[Row], str] = lambda _: "",
+    url: Callable[[Row], str] = lambda _: "",
     help: str = "",
 ) -> Column[Row]:
-    """Return a column of words; ``sub`` is the smaller text under them."""
+    """Return a column of words, with an address; ``sub`` is the smaller text under them."""
     head = content.text_column(label, part, help)
-    return Column(head, lambda row: content.text_cell(value(row), sub=sub(row)))
+    return Column(head, lambda row: content.text_cell(value(row), sub=sub(row), url=url(row)))
+
+
+def sentences(
+    label: str,
+    value: Callable[[Row], str],
+    part: str = "",
+    *,
+    source: Callable[[Row], str] = lambda _: "",
+) -> Column[Row]:
+    """Return a column of sentences; ``source`` is where a paper has them."""
+
+    def cell(row: Row) -> Cell:
+        return replace(content.text_cell(value(row)), source=source(row))
+
+    return Column(content.words_column(label, part), cell)
 
 
 def agent(run: Callable[[Row], ChosenRun]) -> Column[Row]:

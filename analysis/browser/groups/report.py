@@ -1,7 +1,7 @@
 """Groups of failures by fault and by words: sizes, models, and the turns that are most typical."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from analysis.kit.page import Sheet, report_of
 from analysis.reports import addresses
 from analysis.reports import content as parts
 from analysis.reports.addresses import LEAST_GROUPED
-from analysis.reports.content import Cell, Report, number_cell, text_cell
+from analysis.reports.content import Cell, Report, text_cell
 from analysis.reports.deferred_reports import KEEP_SECONDS, note_progress
 from analysis.reports.formatting import counted, first_up, listed, number, plural
 from analysis.search.query import SearchTerm
@@ -134,17 +134,20 @@ def _content(
         "Groups",
         groups,
         [
-            Column(
-                parts.text_column("Group"),
-                lambda group: text_cell(f"Group {group.number}", url=link(group).url),
+            columns.text(
+                "Group",
+                lambda group: f"Group {group.number}",
+                url=lambda group: link(group).url,
             ),
-            _words("Main fault", "fault", lambda group: known.titles[group.kind]),
-            _words(
+            columns.sentences("Main fault", lambda group: known.titles[group.kind], "fault"),
+            columns.sentences(
                 "How most of them end",
-                "ending",
                 lambda group: _ending(members[group.number], known),
+                "ending",
             ),
-            _words("Words that set it apart", "words", lambda group: ", ".join(group.words)),
+            columns.sentences(
+                "Words that set it apart", lambda group: ", ".join(group.words), "words"
+            ),
             columns.count("Trajectories", lambda group: group.size),
             columns.estimate(
                 "Share",
@@ -152,11 +155,11 @@ def _content(
                 "share",
                 help="Of all texts that were read, with a Wilson interval",
             ),
-            Column(
-                parts.number_column(
-                    "Cohesion", help="Mean cosine of its texts with its middle, 0 to 1"
-                ),
-                lambda group: number_cell(group.cohesion, "points"),
+            columns.number(
+                "Cohesion",
+                lambda group: group.cohesion,
+                "points",
+                help="Mean cosine of its texts with its middle, 0 to 1",
             ),
         ],
         link=link,
@@ -194,20 +197,16 @@ def _content(
             Column(parts.words_column("Excerpt"), _excerpt),
             Column(parts.Column("Where", ("trajectory", "turn"), num=False), _where),
             columns.text("Agent", lambda row: agent_of[row.text.trajectory]),
-            Column(
-                parts.number_column(
-                    "Similarity", help="Cosine with the middle of the group, 0 to 1"
-                ),
-                lambda row: number_cell(row.similarity, "points"),
+            columns.number(
+                "Similarity",
+                lambda row: row.similarity,
+                "points",
+                help="Cosine with the middle of the group, 0 to 1",
             ),
         ],
         link=lambda row: link(row.group),
         note="Those nearest to the middle of their group, equal texts once.",
     )
-
-
-def _words(label: str, part: str, value: Callable[[TextGroup], str]) -> Column[TextGroup]:
-    return Column(parts.words_column(label, part), lambda group: text_cell(value(group)))
 
 
 def _share_column(group: TextGroup, link: Link) -> Column[str]:

@@ -442,12 +442,13 @@ def _rank_columns(ranks: Mapping[str, PairwiseRank]) -> list[Column[AgentValue]]
             return Cell(data=(None, None), reason=NO_RANK)
         return Cell(f"{own.low} to {own.high}", (own.low, own.high))
 
-    best = "1 for the highest value; equal ones share the better rank"
     return [
         columns.agent(lambda row: row.run),
-        Column(
-            parts.number_column("Rank", help=best),
-            lambda row: parts.count_cell(own.rank if (own := rank(row)) else None, reason=NO_RANK),
+        columns.count(
+            "Rank",
+            lambda row: own.rank if (own := rank(row)) else None,
+            help="1 for the highest value; equal ones share the better rank",
+            reason=NO_RANK,
         ),
         Column(parts.Column("95 % simultaneous interval", ("rank low", "rank high")), cell),
         columns.count("Tasks", lambda row: own.n if (own := rank(row)) else 0),

@@ -12,7 +12,7 @@ from analysis.kit.columns import Column
 from analysis.kit.page import Page
 from analysis.pages.decline.turn_slopes import p_cell, slope_cell, verdict
 from analysis.reports import system_facts
-from analysis.reports.content import estimate_column, number_cell, number_column
+from analysis.reports.content import estimate_column, number_column
 from analysis.reports.deferred_reports import KEEP_SECONDS, note_progress
 from analysis.reports.formatting import listed, p_words, plural
 from analysis.reports.stored_reports import key_of
@@ -111,13 +111,21 @@ def pooled_columns(family_size: int) -> Sequence[Column[PooledRow]]:
             lambda row: slope_cell(row.fit.slope, row.verdict, p_words(row.p or 0.0)),
         ),
         Column(number_column("p", help=holm), lambda row: p_cell(row.p)),
-        Column(
-            number_column("Agents", "sd of agents", differ.format(who="agents'")),
-            lambda row: number_cell(row.fit.sd_agents, "points", reason=NO_PART),
+        columns.number(
+            "Agents",
+            lambda row: row.fit.sd_agents,
+            "points",
+            "sd of agents",
+            differ.format(who="agents'"),
+            reason=NO_PART,
         ),
-        Column(
-            number_column("Tasks", "sd of tasks", differ.format(who="tasks'")),
-            lambda row: number_cell(row.fit.sd_tasks, "points", reason=NO_PART),
+        columns.number(
+            "Tasks",
+            lambda row: row.fit.sd_tasks,
+            "points",
+            "sd of tasks",
+            differ.format(who="tasks'"),
+            reason=NO_PART,
         ),
     )
 

@@ -382,13 +382,16 @@ def _means_columns(runs: Mapping[str, int], keys: Mapping[str, str]) -> list[Col
     def link(cell: JudgeMean) -> Link:
         return Link(runs=(runs[cell.model],), dimension=keys[cell.dimension])
 
-    def mean(cell: JudgeMean) -> Cell:
-        return number_cell(cell.mean, "points", reason="this judge scored nothing here")
-
     return [
         columns.text("Agent", lambda cell: cell.model),
         columns.text("Dimension", lambda cell: cell.dimension),
         columns.text("Judge", lambda cell: cell.judge),
-        Column(number_column("Mean"), mean, link),
-        Column(number_column("Scores"), lambda cell: count_cell(cell.n), link),
+        columns.number(
+            "Mean",
+            lambda cell: cell.mean,
+            "points",
+            reason="this judge scored nothing here",
+            link=link,
+        ),
+        columns.count("Scores", lambda cell: cell.n, link=link),
     ]

@@ -1,7 +1,6 @@
 """What the effects page shows beside effects: profiles, published figures, and missing runs."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from analysis.figures.layout.theme import Figure
@@ -165,9 +164,11 @@ def published_parts(page: Page, data: Varied) -> None:
                 parts.text_column("Source"),
                 lambda one: text_cell(one.where, badges=(run_marks.PUBLISHED_BADGE,)),
             ),
-            Column(
-                parts.words_column("What the paper reports", "reported"),
-                lambda one: replace(text_cell(f"{first_up(one.finding)}."), source=one.where),
+            columns.sentences(
+                "What the paper reports",
+                lambda one: f"{first_up(one.finding)}.",
+                "reported",
+                source=lambda one: one.where,
             ),
         ],
         note="What the paper says about its own runs.",
@@ -219,7 +220,7 @@ def missing_table(page: Page, factor: Factor, rows: Sequence[MissingRun]) -> Non
         rows,
         [
             columns.text(factor.title, lambda row: row.title),
-            Column(parts.words_column("Missing", "missing"), lambda row: text_cell(row.missing)),
-            Column(parts.text_column("Start"), lambda row: text_cell(row.start, url=row.url)),
+            columns.sentences("Missing", lambda row: row.missing, "missing"),
+            columns.text("Start", lambda row: row.start, url=lambda row: row.url),
         ],
     )

@@ -34,7 +34,7 @@ from analysis.pages.failures.rows import (
 )
 from analysis.reports import addresses
 from analysis.reports import content as parts
-from analysis.reports.content import Cell, points_cell, text_cell
+from analysis.reports.content import Cell, text_cell
 from analysis.reports.formatting import number, plural, stated_change
 from analysis.stats.descriptive.means import MeanTable
 from benchmarks.core.ports.labels import Measure
@@ -128,12 +128,12 @@ def content(page: Page) -> Content:
                 link=lambda row: _named(row.other_ids, theirs),
             ),
             compared
-            and Column(
-                parts.estimate_column(
-                    "Difference", "difference", "On tasks that both failed; intervals hold together"
-                ),
-                lambda row: points_cell(row.difference),
-                lambda row: _named((*row.ids, *row.other_ids)),
+            and columns.change(
+                "Difference",
+                lambda row: row.difference,
+                "share",
+                help="On tasks that both failed; intervals hold together",
+                link=lambda row: _named((*row.ids, *row.other_ids)),
             ),
             compared
             and columns.text("Clear", lambda row: "yes" if row.difference.is_clear else "no"),
@@ -172,16 +172,16 @@ def content(page: Page) -> Content:
             columns.agent(lambda one: one.run),
             columns.estimate("Fails", lambda one: one.failed, "share", show_n=True),
             others > 0
-            and Column(
-                parts.estimate_column(
-                    "Than the others", "difference", "Paired by task; intervals hold together"
-                ),
-                lambda one: points_cell(one.more),
+            and columns.change(
+                "Than the others",
+                lambda one: one.more,
+                "share",
+                part="difference",
+                help="Paired by task; intervals hold together",
             ),
             columns.count("Failures", lambda one: one.failures),
-            Column(
-                parts.words_column("Why most of them fail", "cause"),
-                lambda one: text_cell(one.cause or _no_cause(one.failures)),
+            columns.sentences(
+                "Why most of them fail", lambda one: one.cause or _no_cause(one.failures), "cause"
             ),
         ],
         link=lambda one: Link(runs=(one.run.pk,)),

@@ -40,7 +40,7 @@ from analysis.pages.people import (
 )
 from analysis.reports import addresses, chosen_runs
 from analysis.reports import content as parts
-from analysis.reports.content import PUBLISHED, Cell, count_cell, estimate_cell, text_cell
+from analysis.reports.content import PUBLISHED, Cell, count_cell, estimate_cell
 from analysis.reports.formatting import counted, plural
 from analysis.reports.published import published_count_estimate
 from analysis.reports.rates import (
@@ -383,15 +383,13 @@ def _difference_columns() -> list[Column[FilterDifference]]:
         "People remove", ("people remove", "people keep"), help="Of those who decided"
     )
     return [
-        Column(
-            parts.text_column("Task"),
-            lambda row: text_cell(
-                row.candidate.task_name,
-                url=addresses.address("benchmarks:task", task_id=row.candidate.task),
-            ),
+        columns.text(
+            "Task",
+            lambda row: row.candidate.task_name,
+            url=lambda row: addresses.address("benchmarks:task", task_id=row.candidate.task),
         ),
         columns.text("Kind", lambda row: KIND_WORDS.get(row.candidate.kind, row.candidate.kind)),
-        Column(parts.words_column("Candidate"), lambda row: text_cell(row.candidate.text)),
+        columns.sentences("Candidate", lambda row: row.candidate.text),
         columns.text("Difference", _kind_of, help=kinds),
         Column(people, _votes),
         Column(parts.Column("Checker", ("checker", "reason"), num=False), _decision),

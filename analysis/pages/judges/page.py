@@ -52,8 +52,6 @@ from analysis.reports.content import (
     Cell,
     estimate_cell,
     estimate_column,
-    text_cell,
-    words_column,
 )
 from analysis.reports.formatting import ends, listed, number, plural
 from analysis.stats.judges.bias import Bias, Biases, Compared, judge_biases
@@ -447,6 +445,6 @@ def _unmet_columns() -> list[Column[UnmetRequirement]]:
         columns.text(WORD, lambda row: row.title),
         columns.text("Judge", lambda row: row.judges),
         columns.count("People with 30 items", lambda row: row.people),
-        Column(words_column("Why there is no test", "reason"), lambda row: text_cell(row.reason)),
-        Column(words_column("At least needed", "needed"), lambda row: text_cell(row.needed)),
+        columns.sentences("Why there is no test", lambda row: row.reason, "reason"),
+        columns.sentences("At least needed", lambda row: row.needed, "needed"),
     ]

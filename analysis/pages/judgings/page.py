@@ -27,7 +27,7 @@ from analysis.pages.judgings.rows import (
 from analysis.pages.judgings.tables import CHANGE, CONSISTENCY
 from analysis.reports import addresses, run_marks, system_facts
 from analysis.reports import content as parts
-from analysis.reports.content import Cell, how_interval, text_cell
+from analysis.reports.content import how_interval, text_cell
 from analysis.reports.formatting import ends, listed, number, plural, stated
 from analysis.reports.rates import read_first
 from analysis.stats.judges.rejudging import ScoreChange, VerdictChange
@@ -147,12 +147,12 @@ def content(page: Page) -> Content:
         "Trajectories whose verdict turned",
         data.turned,
         [
-            Column(
-                parts.text_column("Task"),
-                lambda row: text_cell(
-                    row.task_name,
-                    url=addresses.address("analysis:trajectory", trajectory_id=row.trajectory),
-                    sub=row.prompt[:100],
+            columns.text(
+                "Task",
+                lambda row: row.task_name,
+                sub=lambda row: row.prompt[:100],
+                url=lambda row: addresses.address(
+                    "analysis:trajectory", trajectory_id=row.trajectory
                 ),
             ),
             columns.text("Agent", lambda row: row.agent),
@@ -182,7 +182,12 @@ def content(page: Page) -> Content:
         "The judgings",
         judgings,
         [
-            Column(parts.text_column("Judging"), _judging),
+            columns.text(
+                "Judging",
+                lambda row: row.name,
+                sub=lambda row: "during the run" if row.judged.made_by is None else "later",
+                url=run_url,
+            ),
             columns.count("Runs", lambda row: row.runs),
             columns.text("Judges", lambda row: ", ".join(row.judges.values())),
             columns.count(
@@ -190,10 +195,7 @@ def content(page: Page) -> Content:
                 lambda row: max((one.replicates for one in row.consistency.values()), default=0),
                 help="How often a judge was asked about one turn at most",
             ),
-            Column(
-                parts.words_column("How judges were asked", "how"),
-                lambda row: text_cell(row.asked or "as usual"),
-            ),
+            columns.sentences("How judges were asked", lambda row: row.asked or "as usual", "how"),
         ],
         link=lambda row: Link(url=run_url(row)),
     )
@@ -280,11 +282,6 @@ def _draw_equal(
         return None
     groups = [same_url("own replies", again, url), same_url("the other judging", kept, url)]
     return forest(groups, title="Share of equal scores", unit="share")
-
-
-def _judging(row: JudgingSummary) -> Cell:
-    rejudged = row.judged.made_by is not None
-    return text_cell(row.name, url=run_url(row), sub="later" if rejudged else "during the run")
 
 
 def _verdict_columns() -> list[Column[AgentVerdicts]]:

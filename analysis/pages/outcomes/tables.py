@@ -9,7 +9,6 @@ from analysis.pages.outcomes.rows import COUNTED, STATED, AgentRewards
 from analysis.reports import content as parts
 from analysis.reports.content import (
     Cell,
-    count_cell,
     estimate_cell,
     estimate_column,
     number_column,
@@ -133,10 +132,12 @@ def ending_columns(rows: Sequence[AgentRewards]) -> list[Column[AgentRewards]]:
 
 def _ending_column(code: str) -> Column[AgentRewards]:
     ending = find_system(EXTERNAL).labels.ending(code)
-    return Column(
-        number_column(ending.title, f"ended {code}", ending.sentence),
-        lambda row: count_cell(row.endings.get(code, 0)),
-        lambda row: link_of(row, end=code),
+    return columns.count(
+        ending.title,
+        lambda row: row.endings.get(code, 0),
+        f"ended {code}",
+        ending.sentence,
+        link=lambda row: link_of(row, end=code),
     )
 
 
@@ -145,10 +146,10 @@ def reward_columns(spreads: Histogram) -> list[Column[AgentRewards]]:
     return [
         agent_column(),
         *(_reward_column(spreads, place, cell) for place, cell in enumerate(spreads.cells)),
-        Column(
-            number_column("Not stated"),
-            lambda row: count_cell(spreads.missing[row.label]),
-            lambda row: link_of(row, reward="undefined"),
+        columns.count(
+            "Not stated",
+            lambda row: spreads.missing[row.label],
+            link=lambda row: link_of(row, reward="undefined"),
         ),
     ]
 

@@ -22,7 +22,6 @@ from analysis.reports.content import (
     number_column,
     text_cell,
     text_column,
-    words_column,
 )
 from analysis.reports.formatting import listed, plural
 from analysis.stats.annotators.comparison_notes import ComparisonNote
@@ -134,7 +133,7 @@ def _content(sheet: Sheet, study: Study, data: SubmittedAnswers) -> Iterator[Non
         warnings,
         [
             Column(text_column("Annotator"), lambda row: annotator(row[0])),
-            Column(words_column("In words", "words"), lambda row: text_cell(row[1])),
+            columns.sentences("In words", lambda row: row[1], "words"),
         ],
         note="Signs, not proof: look at the answers before you speak to anybody.",
         folded=True,
@@ -146,7 +145,7 @@ def _content(sheet: Sheet, study: Study, data: SubmittedAnswers) -> Iterator[Non
         [
             Column(text_column("Annotator"), lambda row: annotator(row[0])),
             columns.text("About", lambda row: row[1].sign.value.capitalize()),
-            Column(words_column("In words", "words"), lambda row: text_cell(row[1].text)),
+            columns.sentences("In words", lambda row: row[1].text, "words"),
         ],
         folded=True,
     )
@@ -259,18 +258,9 @@ def _time_columns() -> list[Column[RaterSigns]]:
     """Give where the active times lie, in seconds."""
     return [
         columns.count("Items", lambda row: row.times.n),
-        Column(
-            number_column("Lower quartile"),
-            lambda row: number_cell(row.times.low, "number", reason=NO_TIME),
-        ),
-        Column(
-            number_column("Median"),
-            lambda row: number_cell(row.times.median, "number", reason=NO_TIME),
-        ),
-        Column(
-            number_column("Upper quartile"),
-            lambda row: number_cell(row.times.high, "number", reason=NO_TIME),
-        ),
+        columns.number("Lower quartile", lambda row: row.times.low, "number", reason=NO_TIME),
+        columns.number("Median", lambda row: row.times.median, "number", reason=NO_TIME),
+        columns.number("Upper quartile", lambda row: row.times.high, "number", reason=NO_TIME),
         columns.estimate(
             "Pace",
             lambda row: row.speed.z,

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from django.db.models.fields.json import KeyTransform
@@ -19,12 +18,9 @@ from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
 from analysis.reports import addresses, chosen_runs, figure_specs, run_marks
 from analysis.reports.content import (
-    estimate_column,
     how_interval,
-    points_cell,
     text_cell,
     text_column,
-    words_column,
 )
 from analysis.reports.extremes import clear_changes
 from analysis.reports.formatting import counted, first_up, listed, plural
@@ -193,9 +189,8 @@ def content(page: Page) -> Content:
                 text_column("Source"),
                 lambda row: text_cell(row[0], badges=(run_marks.PUBLISHED_BADGE,)),
             ),
-            Column(
-                words_column("What the paper reports", "reported"),
-                lambda row: replace(text_cell(row[1]), source=row[0]),
+            columns.sentences(
+                "What the paper reports", lambda row: row[1], "reported", source=lambda row: row[0]
             ),
         ],
         note="What the paper says about its own runs.",
@@ -280,18 +275,16 @@ def _end_columns() -> list[Column[CurveRow]]:
         columns.count("Refined", lambda row: row.curve.refined, help=used),
         columns.estimate("Acc before", lambda row: row.first.accuracy, "share", part="acc before"),
         columns.estimate("after", lambda row: row.last.accuracy, "share", part="acc after"),
-        Column(
-            estimate_column("Change", "acc change", help),
-            lambda row: points_cell(row.last.accuracy_change),
+        columns.change(
+            "Change", lambda row: row.last.accuracy_change, "share", part="acc change", help=help
         ),
         columns.count(
             "Recovered", lambda row: row.last.recovered, help="Accurate after, not before"
         ),
         columns.estimate("VPR before", lambda row: row.first.valid, "share", part="vpr before"),
         columns.estimate("after", lambda row: row.last.valid, "share", part="vpr after"),
-        Column(
-            estimate_column("Change", "vpr change", help),
-            lambda row: points_cell(row.last.valid_change),
+        columns.change(
+            "Change", lambda row: row.last.valid_change, "share", part="vpr change", help=help
         ),
         columns.count("Lost", lambda row: row.last.lost, help="Valid before, not after"),
     ]
@@ -305,15 +298,9 @@ def _point_columns() -> list[Column[tuple[CurveRow, RefinementPoint]]]:
         columns.count("Extra turns", lambda pair: pair[1].extra_turns),
         columns.count("Refining", lambda pair: pair[1].refining, help=used),
         columns.estimate("Acc", lambda pair: pair[1].accuracy, "share", show_n=True),
-        Column(
-            estimate_column("Change", "acc change"),
-            lambda pair: points_cell(pair[1].accuracy_change),
-        ),
+        columns.change("Change", lambda pair: pair[1].accuracy_change, "share", part="acc change"),
         columns.count("Recovered", lambda pair: pair[1].recovered),
         columns.estimate("VPR", lambda pair: pair[1].valid, "share", show_n=True),
-        Column(
-            estimate_column("Change", "vpr change"),
-            lambda pair: points_cell(pair[1].valid_change),
-        ),
+        columns.change("Change", lambda pair: pair[1].valid_change, "share", part="vpr change"),
         columns.count("Lost", lambda pair: pair[1].lost),
     ]

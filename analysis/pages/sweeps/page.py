@@ -357,17 +357,15 @@ def _order_columns(sweep: ThresholdSweep) -> list[Column[RankOrder]]:
 
     return [
         _threshold_column(),
-        Column(
-            parts.words_column("Order, best first", "order"),
-            lambda order: parts.text_cell(", ".join(order.models) or "none"),
+        columns.sentences(
+            "Order, best first", lambda order: ", ".join(order.models) or "none", "order"
         ),
-        Column(
-            parts.number_column(
-                "Swapped", "reversed pairs", f"Pairs ordered oppositely to τ = {reference:g}"
-            ),
-            lambda order: parts.count_cell(
-                None if order.threshold == reference else order.reversed_pairs, reason=itself
-            ),
+        columns.count(
+            "Swapped",
+            lambda order: None if order.threshold == reference else order.reversed_pairs,
+            "reversed pairs",
+            f"Pairs ordered oppositely to τ = {reference:g}",
+            reason=itself,
         ),
         columns.count(
             "Pairs",
@@ -406,9 +404,8 @@ def _dimensions_table(
                 f"{first_up(name)} dimensions", lambda model: of[model].accuracy, "share",
                 part=name, show_n=True,
             ),
-            Column(
-                parts.number_column("Rank", f"rank {name}"),
-                lambda model: parts.count_cell(of[model].rank, reason="accuracy is undefined"),
+            columns.count(
+                "Rank", lambda model: of[model].rank, f"rank {name}", reason="accuracy is undefined"
             ),
         ]  # fmt: skip
 

@@ -12,6 +12,7 @@ from analysis.frames.tool_calls import KEPT, RUNNING, failure_categories, progre
 from analysis.kit import columns
 from analysis.kit.columns import Column
 from analysis.kit.empty import no_runs
+from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
 from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.pages.tools.rows import (
@@ -81,11 +82,11 @@ def content(page: Page) -> Content:
         rows,
         [
             columns.agent(lambda row: row.run),
-            Column(
-                parts.number_column("Scored", help="Trajectories that have an accuracy"),
-                lambda row: parts.count_cell(
-                    sum(row.ends.values()), url=addresses.trajectories_of(row.run)
-                ),
+            columns.count(
+                "Scored",
+                lambda row: sum(row.ends.values()),
+                help="Trajectories that have an accuracy",
+                link=lambda row: Link(url=addresses.trajectories_of(row.run)),
             ),
             *(
                 _end_column(kind, title, use.categories[kind][1] if kind in use.categories else "")

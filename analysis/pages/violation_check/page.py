@@ -138,11 +138,8 @@ def content(page: Page) -> Content:
         [
             columns.text("Turns", lambda row: words[row[0]], "state"),
             columns.count("Count", lambda row: row[1]),
-            Column(
-                parts.number_column("Share"),
-                lambda row: parts.number_cell(
-                    row[1] / row[2] if row[2] else None, "share", reason="no turn"
-                ),
+            columns.number(
+                "Share", lambda row: row[1] / row[2] if row[2] else None, "share", reason="no turn"
             ),
         ],
         note=f"Of {plural(turns, 'turn')}.",
@@ -423,7 +420,7 @@ def _difference_columns() -> list[Column[ViolationDifference]]:
         ),
         columns.text("Agent", lambda row: row.agent),
         columns.text("Kind", lambda row: KIND_WORDS[row.constraint_kind]),
-        Column(parts.words_column("Constraint"), lambda row: parts.text_cell(row.constraint)),
+        columns.sentences("Constraint", lambda row: row.constraint),
         columns.text(
             "Difference", lambda row: row.kind, help="Missed: people alone; extra: judges alone"
         ),
