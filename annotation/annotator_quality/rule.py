@@ -6,10 +6,13 @@ completion code all read `work_rules`, so that they name the same people for the
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, with_config
 
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
+from benchmarks.core.schemas import STRICT, Among, Checked
 
 GOLD_RULE, LEAST_SECONDS, CODE_CHECK = "gold_rule", "least_seconds", "code_check"
 NOTHING, WARN, TRAIN, PAUSE = "nothing", "warn", "train", "pause"
@@ -35,13 +38,16 @@ SECONDS_PER_QUESTION, SHORTEST = 1, 3
 USUAL_ITEMS, USUAL_RUN, LEAST_ITEMS = 10, 5, 3
 
 
+@with_config(STRICT)
 @dataclass(frozen=True)
 class GoldRule:
     """After ``answers`` known answers, a correct share below ``share`` leads to ``action``."""
 
-    action: str = NOTHING
-    answers: int = 10
-    share: float = 0.6
+    action: Annotated[str, Among(ACTIONS)] = NOTHING
+    answers: Annotated[int, Field(strict=True, ge=1, le=MOST_ANSWERS)] = 10
+    share: Annotated[
+        float, Field(strict=True, gt=0, le=1, description="a share above 0 and up to 1")
+    ] = 0.6
 
     def is_broken(self, right: int, asked: int) -> bool:
         """Say whether so many right answers of those asked for break the rule."""
@@ -49,12 +55,8 @@ class GoldRule:
 
     def problems(self) -> Iterator[tuple[str, str]]:
         """Yield what is wrong with the rule: the name of a field, and what it takes."""
-        if self.action not in ACTIONS:
-            yield "action", f"the gold rule takes {', '.join(ACTIONS)}"
-        if not 1 <= self.answers <= MOST_ANSWERS:
-            yield "answers", f"the gold rule waits for 1 to {MOST_ANSWERS:,} answers"
-        if not 0 < self.share <= 1:
-            yield "share", "the gold rule asks for a share above 0 and up to 1 (100 %)"
+        for (name,), expected, _ in GOLD_RULES.faults(asdict(self)):
+            yield str(name), f"the gold rule takes {expected}"
 
     @property
     def words(self) -> str:
@@ -66,6 +68,9 @@ class GoldRule:
     def stored(self) -> dict[str, Any]:
         """The rule as the settings of a study hold it."""
         return asdict(self)
+
+
+GOLD_RULES = Checked[GoldRule](GoldRule)
 
 
 @dataclass(frozen=True)

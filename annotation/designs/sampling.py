@@ -9,14 +9,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import StrictBool, with_config
+
 from annotation.designs.types import DesignError, DesignOption, index_options, name_some
 from benchmarks.core.digests import derive_seed
+from benchmarks.core.schemas import STRICT, Whole, Word
 
 Way = Literal["all", "total", "per_model", "per_task", "stratified"]
 Allocation = Literal["proportional", "equal"]
 Stratum = tuple[str, ...]
 
 
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class Sample:
     """The units to take. ``count`` is of units: in all (total, stratified), or of each model or
@@ -28,11 +32,11 @@ class Sample:
     """
 
     way: Way = "all"
-    count: int | None = None
-    strata: tuple[str, ...] = ()
+    count: Whole | None = None
+    strata: tuple[Word, ...] = ()
     allocation: Allocation = "proportional"
-    whole_tasks: bool = False
-    take_fewer: bool = False
+    whole_tasks: StrictBool = False
+    take_fewer: StrictBool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -21,9 +20,11 @@ from annotation.questionnaires import load_questionnaire
 from annotation.studies.services import refuse_unless_stored
 from annotation.studies.setup import NewItem, add_items
 from benchmarks.asks.players import players
+from benchmarks.core.schemas import Checked
 from benchmarks.visibility import Visibility
 
 Use, Kind = Item.Use, StudyEvent.Kind
+SOURCES = Checked[ItemSource](ItemSource)
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def add_from_source(
             study=study, kind=Kind.CHANGED, by=by,
             detail={
                 "added": len(new), "raters": raters, "seed": study.seed, "count": count,
-                "source": _plain(source),
+                "source": SOURCES.write(source),
             },
         )  # fmt: skip
     return len(new)
@@ -182,7 +183,3 @@ def _spread(
 def _check_raters(wanted: int) -> None:
     if not 1 <= wanted <= MOST_ANNOTATORS:
         raise Refused("invalid", f"an item has 1 to {MOST_ANNOTATORS} annotators, not {wanted}")
-
-
-def _plain(source: ItemSource) -> dict[str, Any]:
-    return {name: value for name, value in vars(source).items() if value}

@@ -143,7 +143,7 @@ def _find(
         datasets=(int(source.dataset),) if source.dataset else tuple(datasets.distinct()),
     )  # fmt: skip
     plan = StudyPlan(
-        name=study.name, questionnaire=study.questionnaire,
+        name=study.name, questionnaire=study.questionnaire, items=source,
         training=tuple(training), gold=tuple(gold),
     )  # fmt: skip
     return find_specials(plan, questionnaire, here, seen)

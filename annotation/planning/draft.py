@@ -230,7 +230,7 @@ def place_of(problem: PlanProblem) -> tuple[str, str | None]:
 
 def draft_of_plan(plan: StudyPlan, source: str, specials: Sequence[dict[str, Any]] = ()) -> Draft:
     """Return the draft that a plan would be, for presets; ``source`` is the key of its source."""
-    sample = plan.sample
+    sample = plan.items.sample
     pages: dict[str, dict[str, Any]] = {
         "items": {
             "name": plan.name, "source": source, "shown_for": source,

@@ -235,12 +235,6 @@ class ItemsForm(StepForm):
     def wishes(self) -> dict[str, Any]:
         given, base = self.cleaned_data, self.chosen.source
         way: Any = given.get("way") or "all"
-        source = replace(
-            base,
-            agents=tuple(given.get("agents", ())),
-            endings=tuple(given.get("endings", ())),
-            trials=given.get("trials") or "all",
-        )
         sample = Sample(
             way=way,
             count=given["count"] if way != "all" else None,
@@ -249,7 +243,14 @@ class ItemsForm(StepForm):
             whole_tasks=given["keep_tasks"],
             take_fewer=given["take_fewer"],
         )
-        return {"name": given["name"], "items": source, "sample": sample}
+        source = replace(
+            base,
+            agents=tuple(given.get("agents", ())),
+            endings=tuple(given.get("endings", ())),
+            trials=given.get("trials") or "all",
+            sample=sample,
+        )
+        return {"name": given["name"], "items": source}
 
 
 class QuestionnaireForm(StepForm):

@@ -6,6 +6,7 @@ Simulated annotators judge by them, and training items of the demo expect them. 
 from collections.abc import Mapping
 
 from annotation.models import Item
+from annotation.plans.study_plan import ExpectedAnswer
 from benchmarks.core.plans import KnownPlans, PoolPlan
 from benchmarks.mappers import core_task
 from benchmarks.models import Candidate, Constraint, Task, Trajectory, Turn
@@ -87,13 +88,13 @@ def feedback_levels(trajectory: Trajectory) -> Mapping[str, float]:
     return {"feedback_reasonable": 4.6 - min(1.0, 0.15 * repeats), "feedback_clear": clear}
 
 
-def expected_violations(item: Item, trajectory: Trajectory) -> dict[str, dict[str, object]]:
+def expected_violations(item: Item, trajectory: Trajectory) -> dict[str, ExpectedAnswer]:
     """Return what is expected of an item of a violation check, place by place, with reasons."""
     texts = dict(
         Constraint.objects.filter(profile=trajectory.profile_id).values_list("key", "text")
     )
     truth = true_violations(trajectory)
-    expected: dict[str, dict[str, object]] = {}
+    expected: dict[str, ExpectedAnswer] = {}
     for question, kind in (("world_violated", "world"), ("user_violated", "user")):
         allowed = item.subjects.get(kind, [])
         for turn in item.subjects.get("turn", []) if question in item.asked else []:
@@ -105,7 +106,7 @@ def expected_violations(item: Item, trajectory: Trajectory) -> dict[str, dict[st
                 for key, why in marks.items()
             ]
             expected[f"{question}.turn-{turn}"] = {
-                "chosen": sorted(marks),
+                "chosen": [*sorted(marks)],
                 "why": " ".join(stated)
                 or "Nothing in this plan needs what the conditions rule out.",
             }

@@ -26,15 +26,8 @@ from annotation.designs.types import (
 from annotation.models import Item
 from annotation.planning.sources import SourceItems, find_items
 from annotation.planning.special_items import ResolvedSpecial, find_specials
-from annotation.plans.study_plan import (
-    BOUNDS,
-    DEALINGS,
-    MOST_ANNOTATORS,
-    ORDERS,
-    PlanError,
-    PlanProblem,
-    StudyPlan,
-)
+from annotation.plans.plan_files import form_problems
+from annotation.plans.study_plan import PlanError, PlanProblem, StudyPlan
 from annotation.questionnaires import Questionnaire, QuestionnaireError, load_questionnaire
 from annotation.questionnaires.requirements import QuestionUse, asked_questions
 from annotation.studies.places import place_name
@@ -163,7 +156,7 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
     if not candidates:
         raise PlanError([PlanProblem("items", _nothing(source_items))])
     try:
-        sampled = sample_options(options=candidates, sample=plan.sample, seed=plan.seed)
+        sampled = sample_options(options=candidates, sample=plan.items.sample, seed=plan.seed)
         options = _whole_queries(plan, sampled.options, source_items)
         dealing = _deal(plan, options, source_items, exclusions)
         design: Allocation | ItemLists = dealing
@@ -383,17 +376,7 @@ def planned_questionnaire(plan: StudyPlan) -> Questionnaire:
 
 
 def simple_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
-    if not plan.name.strip() or len(plan.name) > 160:
-        yield PlanProblem("name", "give the study a name of at most 160 characters")
-    for name, (least, most) in BOUNDS.items():
-        if not least <= getattr(plan, name) <= most:
-            yield PlanProblem(name, f"a whole number from {least:,} to {most:,} is expected")
-    if not 0 <= plan.pass_mark <= 1:
-        yield PlanProblem("pass_mark", "a share from 0 to 1 is expected, such as 0.75")
-    if plan.dealing not in DEALINGS:
-        yield PlanProblem("dealing", f"expected one of {', '.join(DEALINGS)}")
-    if plan.order not in ORDERS:
-        yield PlanProblem("order", f"expected one of {', '.join(ORDERS)}")
+    yield from form_problems(plan)
     if plan.closes_at is not None and plan.closes_at <= timezone.now():
         yield PlanProblem("closes_at", "the study would be closed already")
     named = plan.dealing == "named"
@@ -404,26 +387,18 @@ def simple_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
     elif named and plan.raters > plan.lists:
         words = f"an item can have 1 to {plan.lists} of the annotators, not {plan.raters}"
         yield PlanProblem("raters", words)
-    if len(plan.annotators) > MOST_ANNOTATORS:
-        yield PlanProblem("annotators", f"at most {MOST_ANNOTATORS} annotators at once")
     yield from _query_problems(plan)
     if plan.gold and named and not plan.gold_each:
         yield PlanProblem("gold_each", "say how many gold items each annotator gets")
     if plan.gold_each and not plan.gold:
         yield PlanProblem("gold", "there are no gold items to give")
-    yield from _gold_rule_problems(plan)
-    for path, words in plan.retention.problems():
-        yield PlanProblem(f"retention.{path}", words)
-
-
-def _gold_rule_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
-    rule = plan.gold_rule
-    for path, words in rule.problems():
-        yield PlanProblem(f"gold_rule.{path}", words)
-    if rule.action != NOTHING and not plan.gold:
+    action = plan.gold_rule.action
+    if action != NOTHING and not plan.gold:
         yield PlanProblem("gold_rule.action", "there are no gold items, so nothing can be missed")
-    if rule.action == TRAIN and not plan.training:
+    if action == TRAIN and not plan.training:
         yield PlanProblem("gold_rule.action", "there is no training to send anybody back to")
+    for path, words in plan.retention.conflicts():
+        yield PlanProblem(f"retention.{path}", words)
 
 
 def _query_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
@@ -437,8 +412,6 @@ def _query_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
             yield PlanProblem(name, "a pool cannot keep queries together; choose “balanced lists”")
     elif plan.order == "queries" and plan.queries_each is None:
         yield PlanProblem("queries_each", "say how many queries each annotator gets")
-    if plan.queries_each is not None and not 1 <= plan.queries_each <= 1000:
-        yield PlanProblem("queries_each", "each annotator needs at least one query, at most 1,000")
 
 
 def background_problems(plan: StudyPlan) -> Iterator[PlanProblem]:

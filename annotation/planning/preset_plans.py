@@ -4,14 +4,14 @@ The sizes are the paper's: 240 trajectories by eight annotators; 30 trajectories
 three annotators each.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from annotation.designs.sampling import Sample
 from annotation.models import Item
 from annotation.planning.ground_truth import expected_violations, known_plan
 from annotation.planning.sources import usable_trajectories
-from annotation.plans.study_plan import ItemSource, SpecialItem, StudyPlan
+from annotation.plans.study_plan import ExpectedAnswer, ItemSource, SpecialItem, StudyPlan
 from annotation.questionnaires import load_questionnaire
 from annotation.questionnaires.requirements import trajectory_content, trajectory_parts
 from benchmarks.models import Dataset, Run, Trajectory, Turn
@@ -82,8 +82,9 @@ def filter_plan(
     return StudyPlan(
         name=name,
         questionnaire=FILTERS,
-        items=ItemSource(dataset=str(dataset.pk)),
-        sample=Sample(way="total", count=ITEMS, take_fewer=True),
+        items=ItemSource(
+            dataset=str(dataset.pk), sample=Sample(way="total", count=ITEMS, take_fewer=True)
+        ),
         places=places,
         annotators=tuple(annotators),
         dealing="named" if lists else "pool",
@@ -108,8 +109,9 @@ def _plan_by_agent(
     return StudyPlan(
         name=name,
         questionnaire=questionnaire,
-        items=_runs(dataset),
-        sample=Sample(way="per_model", count=EACH_MODEL, take_fewer=True),
+        items=replace(
+            _runs(dataset), sample=Sample(way="per_model", count=EACH_MODEL, take_fewer=True)
+        ),
         places=places,
         annotators=tuple(annotators),
         raters=min(RATERS, max(places, len(annotators))),
@@ -133,7 +135,7 @@ def _runs(dataset: Dataset) -> ItemSource:
     return ItemSource(experiment=str(first.experiment_id), levels=(LEVEL,))
 
 
-def _lessons(dataset: Dataset) -> Iterator[tuple[int, Mapping[str, object]]]:
+def _lessons(dataset: Dataset) -> Iterator[tuple[int, dict[str, ExpectedAnswer]]]:
     """Yield trajectories to train with: short, of different agents, every plan known, some
     violated.
     """

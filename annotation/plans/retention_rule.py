@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, StrictBool, with_config
 
 from annotation.models import Study
+from benchmarks.core.schemas import STRICT, Checked
 
 RETENTION = "retention"
 MOST_DAYS = 36_500
@@ -14,8 +17,16 @@ PARTS: Mapping[str, str] = {
     "invitations": "Names and addresses of invitations",
     "answers": "Texts, quotes and background answers of annotators",
 }
+Days = Annotated[
+    int | None,
+    Field(
+        strict=True, ge=1, le=MOST_DAYS,
+        description=f"a whole number of days from 1 to {MOST_DAYS:,}, or none",
+    ),
+]  # fmt: skip
 
 
+@with_config(STRICT)
 @dataclass(frozen=True)
 class RetentionRule:
     """Days after the closing of a study at which parts of it are removed; None keeps them.
@@ -23,17 +34,19 @@ class RetentionRule:
     ``archive`` has the study exported into the server's archive before the answers are removed.
     """
 
-    platform_ids: int | None = None
-    invitations: int | None = None
-    answers: int | None = None
-    archive: bool = False
+    platform_ids: Days = None
+    invitations: Days = None
+    answers: Days = None
+    archive: StrictBool = False
 
     def problems(self) -> Iterator[tuple[str, str]]:
         """Yield what is wrong with the rule: the name of a field, and what it takes."""
-        for part in PARTS:
-            days = getattr(self, part)
-            if days is not None and (type(days) is not int or not 1 <= days <= MOST_DAYS):
-                yield part, f"a whole number of days from 1 to {MOST_DAYS:,} is expected, or none"
+        for (name,), expected, _ in RULES.faults(asdict(self)):
+            yield str(name), f"expected {expected}"
+        yield from self.conflicts()
+
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield where parts of the rule contradict each other."""
         if self.archive and self.answers is None:
             yield "archive", "an archive is written before answers go; say after how many days"
 
@@ -46,6 +59,9 @@ class RetentionRule:
     def stored(self) -> dict[str, Any]:
         """The rule as the settings of a study hold it."""
         return {name: value for name, value in asdict(self).items() if value not in (None, False)}
+
+
+RULES = Checked[RetentionRule](RetentionRule)
 
 
 def retention_rule(study: Study) -> RetentionRule:

@@ -5,13 +5,19 @@ named as in a plan's file, so that both can report a problem by its path.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from datetime import date, datetime
+from typing import Annotated, Any, Literal, NamedTuple
+
+from django.utils import timezone
+from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, with_config
+from typing_extensions import TypedDict
 
 from annotation.annotator_quality.rule import GoldRule
 from annotation.designs.sampling import Sample
 from annotation.plans.retention_rule import RetentionRule
+from benchmarks.core.schemas import STRICT, ShortText, Whole, Word, expect
 
 Dealing = Literal["named", "pool"]
 Order = Literal["random", "blocks", "latin", "queries"]
@@ -28,7 +34,10 @@ ORDERS: Mapping[str, str] = {
     "latin": "Latin square: task by task, models in the rows of a balanced square",
     "queries": "As in the AdaPlanBench paper: whole queries for each annotator, in random order",
 }
-MOST_ANNOTATORS = 200
+MOST_ANNOTATORS, MOST_QUERIES = 200, 1_000
+LONGEST_NAME, LONGEST_TEXT = 160, 20_000
+# Moments beyond these cannot be shown in every time zone.
+FIRST_YEAR, LAST_YEAR = 1900, 2900
 # Least and most of wishes that are numbers; times are in the unit that they name.
 BOUNDS: Mapping[str, tuple[int, int]] = {
     "lease_minutes": (5, 10_080),
@@ -39,6 +48,36 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "seed": (0, 2**62),
     "gold_each": (0, 1_000),
 }
+
+
+def _within(name: str) -> Any:
+    least, most = BOUNDS[name]
+    return Field(strict=True, ge=least, le=most)
+
+
+def _moment(value: Any) -> datetime | None:
+    """Return a moment in a time zone, from a day or a time as it is written."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = datetime.fromisoformat(value)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    if value is None or isinstance(value, datetime) and FIRST_YEAR <= value.year <= LAST_YEAR:
+        return timezone.make_aware(value) if value and timezone.is_naive(value) else value
+    raise expect(_MOMENT)
+
+
+_MOMENT = "a day or a time, such as 2027-03-01 or 2027-03-01T18:00"
+Text = Annotated[str, Field(strict=True, max_length=LONGEST_TEXT)]
+Answers = Annotated[
+    list[str | StrictInt | StrictFloat], Field(description="a list of what is right")
+]
+Moment = Annotated[
+    datetime | None,
+    BeforeValidator(
+        _moment, json_schema_input_type=Annotated[str | None, Field(description=_MOMENT)]
+    ),
+]
 
 
 class PlanProblem(NamedTuple):
@@ -64,9 +103,10 @@ class PlanError(Exception):
         super().__init__("\n".join(map(str, self.problems)))
 
 
+@with_config(STRICT)
 @dataclass(frozen=True)
 class ItemSource:
-    """The source of items, and the filters on it.
+    """The source of items, the filters on it, and the sample that is taken.
 
     At least one of ``trajectories``, ``runs``, ``experiment`` and ``dataset`` is named; with
     several, what all of them hold is meant. Trajectories and runs go by id, an experiment by id or
@@ -74,17 +114,28 @@ class ItemSource:
     ``trials`` of a task by a run, all or the first.
     """
 
-    trajectories: tuple[int, ...] = ()
-    runs: tuple[int, ...] = ()
-    experiment: str = ""
-    dataset: str = ""
-    levels: tuple[str, ...] = ()
-    agents: tuple[str, ...] = ()
-    endings: tuple[str, ...] = ()
-    tasks: tuple[str, ...] = ()
+    trajectories: tuple[Whole, ...] = ()
+    runs: tuple[Whole, ...] = ()
+    experiment: Word = ""
+    dataset: Word = ""
+    levels: tuple[Word, ...] = ()
+    agents: tuple[Word, ...] = ()
+    endings: tuple[Word, ...] = ()
+    tasks: tuple[Word, ...] = ()
     trials: Trials = "all"
+    sample: Sample = field(default_factory=Sample)
 
 
+@with_config(STRICT)
+class ExpectedAnswer(TypedDict, total=False):
+    """What is right at a place, and why."""
+
+    values: Answers
+    chosen: Answers
+    why: Text
+
+
+@with_config(STRICT)
 @dataclass(frozen=True)
 class SpecialItem:
     """A training or gold item: a trajectory by id, or what makes it one, or a task.
@@ -92,14 +143,15 @@ class SpecialItem:
     ``expected`` is as `Item.expected` holds it: slot → values or marks that are right, and why.
     """
 
-    trajectory: int | None = None
-    task: str = ""
-    agent: str = ""
-    level: str = ""
-    attempt: int | None = None
-    expected: Mapping[str, Any] = field(default_factory=dict)
+    trajectory: Whole | None = None
+    task: Word = ""
+    agent: Word = ""
+    level: Word = ""
+    attempt: Whole | None = None
+    expected: Mapping[str, ExpectedAnswer] = field(default_factory=dict)
 
 
+@with_config(STRICT)
 @dataclass(frozen=True)
 class StudyPlan:
     """Everything that is decided about a study before its first answer.
@@ -111,36 +163,37 @@ class StudyPlan:
     are in the unit they name.
     """
 
-    name: str
-    questionnaire: str
-    items: ItemSource = field(default_factory=ItemSource)
-    sample: Sample = field(default_factory=Sample)
-    raters: int = 1
-    places: int = 0
-    annotators: tuple[str, ...] = ()
+    name: Annotated[str, ShortText(LONGEST_NAME)]
+    questionnaire: Word
+    items: ItemSource
+    raters: Annotated[int, _within("raters")] = 1
+    places: Annotated[int, _within("places")] = 0
+    annotators: Annotated[tuple[Word, ...], Field(max_length=MOST_ANNOTATORS)] = ()
     dealing: Dealing = "named"
-    lease_minutes: int = 120
+    lease_minutes: Annotated[int, _within("lease_minutes")] = 120
     order: Order = "blocks"
-    whole_tasks: bool = False
-    queries_each: int | None = None
-    seed: int = 1
+    whole_tasks: StrictBool = False
+    queries_each: Annotated[int, Field(strict=True, ge=1, le=MOST_QUERIES)] | None = None
+    seed: Annotated[int, _within("seed")] = 1
     training: tuple[SpecialItem, ...] = ()
     gold: tuple[SpecialItem, ...] = ()
-    gold_each: int = 0
+    gold_each: Annotated[int, _within("gold_each")] = 0
     gold_rule: GoldRule = field(default_factory=GoldRule)
-    pass_mark: float = 0.75
-    background: str = ""
-    information: str = ""
-    consent: str = ""
-    idle_seconds: int = 60
-    break_minutes: int = 45
-    closes_at: datetime | None = None
+    pass_mark: Annotated[
+        float, Field(strict=True, ge=0, le=1, description="a share from 0 to 1")
+    ] = 0.75
+    background: Word = ""
+    information: Text = ""
+    consent: Text = ""
+    idle_seconds: Annotated[int, _within("idle_seconds")] = 60
+    break_minutes: Annotated[int, _within("break_minutes")] = 45
+    closes_at: Moment = None
     retention: RetentionRule = field(default_factory=RetentionRule)
-    blinded: bool = True
-    shows_hidden: bool = True
+    blinded: StrictBool = True
+    shows_hidden: StrictBool = True
     verdicts: Verdicts = "earlier"
     question_order: QuestionOrder = "fixed"
-    gold_feedback: bool = False
+    gold_feedback: StrictBool = False
 
     @property
     def lists(self) -> int:

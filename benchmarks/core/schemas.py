@@ -4,20 +4,34 @@ A field has the default None and a check such as `must`, so that a field that is
 is told in the same words as one of another kind. Values stay as they are: nothing is converted.
 """
 
-from collections.abc import Callable, Container
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from benchmarks.core.problems import Problems, text_fault
+from benchmarks.core.problems import Problems, Unquoted, text_fault
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 Loc = tuple[int | str, ...]
 # The default of a field whose type does not allow it: it is checked, and told as missing.
 MISSING: Any = None
-# What pydantic itself finds wrong, by the type of its error.
-_KINDS = {"model_type": "an object", "list_type": "a list", "dict_type": "an object"}
+# The types of pydantic's errors for a field that the type does not have.
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+# Bounds of a column are not worth a word.
+_LARGE = 2**53
 
 
 class RowSchema(BaseModel):
@@ -36,16 +50,17 @@ class FieldsSchema(RowSchema):
         known = cls.model_fields
         if not isinstance(value, dict):
             required = [name for name, field in known.items() if field.is_required()]
-            raise _expected(f"fields {', '.join(required)}")
+            raise expect(f"fields {', '.join(required)}")
         for name, field in known.items():
             if field.is_required() and name not in value:
-                raise _expected(f"a field {name}")
+                raise expect(f"a field {name}")
         if any(name not in known for name in value):
-            raise _expected(f"fields {', '.join(known)} only")
+            raise expect(f"fields {', '.join(known)} only")
         return value
 
 
-def _expected(words: str) -> PydanticCustomError:
+def expect(words: str) -> PydanticCustomError:
+    """Return the error of a value that is not what ``words`` say."""
     return PydanticCustomError("expected", "{expected}", {"expected": words})
 
 
@@ -54,7 +69,7 @@ def must(expected: str, holds: Callable[[Any], bool]) -> BeforeValidator:
 
     def check(value: Any) -> Any:
         if not holds(value):
-            raise _expected(expected)
+            raise expect(expected)
         return value
 
     return BeforeValidator(check)
@@ -65,7 +80,7 @@ def text(longest: int) -> BeforeValidator:
 
     def check(value: Any) -> Any:
         if fault := text_fault(value, longest):
-            raise _expected(fault)
+            raise expect(fault)
         return value
 
     return BeforeValidator(check)
@@ -82,7 +97,7 @@ def list_of(most: int) -> BeforeValidator:
 
     def check(value: Any) -> Any:
         if not isinstance(value, list) or len(value) > most:
-            raise _expected(words if isinstance(value, list) else "a list")
+            raise expect(words if isinstance(value, list) else "a list")
         return value
 
     return BeforeValidator(check)
@@ -97,16 +112,189 @@ def read_row(schema: type[M], where: str, row: Any, problems: Problems) -> M | N
 
 def read_value(schema: type[M], value: Any, fault: Callable[[Loc, str, Any], None]) -> M | None:
     """Return a value by its schema, or None after ``fault`` was told each fault with its path."""
-    try:
-        return schema.model_validate(value)
-    except ValidationError as error:
-        for one in error.errors(include_url=False):
-            expected = one.get("ctx", {}).get("expected") or _KINDS.get(one["type"], one["msg"])
-            fault(one["loc"], str(expected), one["input"])
-        return None
+    return _checked(schema).read(value, fault)
+
+
+@cache
+def _checked(schema: type[M]) -> "Checked[M]":
+    return Checked(schema)
 
 
 def placed(where: str, loc: Loc) -> str:
     """Return the place of a field in words: ``line 3, objects[0].type``."""
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
     return f"{where}, {path.removeprefix('.')}" if loc else where
+
+
+# --- Faults in the words of the schema ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ShortText:
+    """A check for a short text; a number is taken as it is written, since names may look like
+    numbers.
+    """
+
+    longest: int
+
+    def read(self, value: Any) -> str:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            value = str(value)
+        if fault := text_fault(value, self.longest):
+            raise expect(fault)
+        return str(value).strip()
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        return {"type": ["string", "number"], "minLength": 1, "maxLength": self.longest}
+
+
+# A field that the type does not have is refused.
+STRICT = ConfigDict(extra="forbid")
+Whole = Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)]
+Word = Annotated[str, ShortText(400)]
+
+
+@dataclass(frozen=True)
+class Among:
+    """A check for one of several words."""
+
+    words: Collection[str]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.literal_schema(list(self.words))
+
+
+class _WithoutTitles(GenerateJsonSchema):
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+class Checked(Generic[T]):
+    """A type whose values come from outside: checked by pydantic, with its JSON schema.
+
+    What was expected is said in the words of that schema, or in those of a description that it has
+    there, so that errors and the published schema agree.
+    """
+
+    def __init__(self, kind: Any) -> None:
+        self._adapter: TypeAdapter[T] = TypeAdapter(kind)
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of a value as it is given."""
+        return self._adapter.json_schema(schema_generator=_WithoutTitles)
+
+    def read(self, value: Any, fault: Callable[[Loc, str, Any], None]) -> T | None:
+        """Return the value, or None after ``fault`` was told each fault with its path."""
+        try:
+            return self._adapter.validate_python(value)
+        except ValidationError as error:
+            faults = list(self._faults(value, error))
+        for path, expected, found in faults:
+            # Of the branches of a union that one counts whose inside is at fault.
+            if not any(other[: len(path)] == path for other, *_ in faults if other != path):
+                fault(path, expected, found)
+        return None
+
+    def faults(self, value: Any) -> list[tuple[Loc, str, Any]]:
+        """Return each fault: its path, what was expected, what is there."""
+        faults: list[tuple[Loc, str, Any]] = []
+        self.read(value, lambda *fault: faults.append(fault))
+        return faults
+
+    def write(self, value: T) -> Any:
+        """Return a value as JSON has it, without what is as usual."""
+        return self._adapter.dump_python(value, mode="json", exclude_defaults=True)
+
+    def _faults(self, value: Any, error: ValidationError) -> Iterator[tuple[Loc, str, Any]]:
+        known = set()
+        for one in error.errors(include_url=False):
+            missing = one["type"] in ("missing", "missing_argument")
+            path = _path_in(value, one["loc"][:-1] if missing else one["loc"])
+            path = (*path, one["loc"][-1]) if missing else path
+            if path in known:
+                continue
+            known.add(path)
+            if one["type"] in _UNKNOWN:
+                fields = ", ".join(self._node(path[:-1])["properties"])
+                yield path, f"a field among {fields}", Unquoted("another one")
+            else:
+                words = one.get("ctx", {}).get("expected") if one["type"] == "expected" else None
+                found = None if missing else one["input"]
+                yield path, words or self.expected(path), found
+
+    def expected(self, path: Loc) -> str:
+        """Return in words what the schema expects at a path."""
+        return self._words(self._node(path))
+
+    def _node(self, path: Loc) -> dict[str, Any]:
+        node = self._resolved(self.schema)
+        for part in path:
+            node = self._resolved(next(self._inside(node, part), {}))
+        return node
+
+    def _inside(self, node: dict[str, Any], part: int | str) -> Iterator[dict[str, Any]]:
+        for branch in map(self._resolved, node.get("anyOf", [node])):
+            inner = branch.get("properties", {}).get(part) or branch.get("additionalProperties")
+            inner = branch.get("items") if isinstance(part, int) else inner
+            if isinstance(inner, dict):
+                yield inner
+
+    def _resolved(self, node: dict[str, Any]) -> dict[str, Any]:
+        if name := node.get("$ref", "").rpartition("/")[2]:
+            return {**self.schema["$defs"][name], **node}
+        return node
+
+    def _words(self, node: dict[str, Any]) -> str:
+        node = self._resolved(node)
+        # The description of a type is a docstring, which says what it is for.
+        if "description" in node and "properties" not in node:
+            return str(node["description"])
+        if branches := node.get("anyOf"):
+            return ", or ".join(dict.fromkeys(map(self._words, branches)))
+        if "enum" in node or "const" in node:
+            return f"one of {', '.join(map(str, node.get('enum') or [node['const']]))}"
+        least, most = node.get("minimum"), node.get("maximum")
+        match node.get("type"):
+            case "integer" | "number" as kind:
+                number = "a whole number" if kind == "integer" else "a number"
+                above = node.get("exclusiveMinimum")
+                bounds = {" above": above, " from": least, " to": most}
+                return number + "".join(
+                    f"{way} {int(bound) if bound == int(bound) else bound:,}"
+                    for way, bound in bounds.items()
+                    if bound is not None and bound < _LARGE
+                )
+            case "string" | ["string", "number"]:
+                longest = node.get("maxLength")
+                return f"a text of at most {longest:,} characters" if longest else "a text"
+            case "array":
+                least, most = node.get("minItems", 0), node.get("maxItems")
+                return f"a list of {least:,} to {most:,}" if most else "a list"
+            case "object":
+                fields = list(node.get("properties", ()))[:3]
+                return f"fields such as {', '.join(fields)}" if fields else "names and their values"
+            case "boolean":
+                return "true or false"
+        return "nothing"
+
+
+def _path_in(value: Any, loc: Loc) -> Loc:
+    """Return the part of a place that leads through the value, without the names of branches."""
+    path: list[int | str] = []
+    for part in loc:
+        if (
+            isinstance(value, Mapping)
+            and part in value
+            or isinstance(value, list | tuple)
+            and isinstance(part, int)
+            and part < len(value)
+        ):
+            value = value[part]
+        else:
+            continue
+        path.append(part)
+    return tuple(path)

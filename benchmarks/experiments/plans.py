@@ -6,7 +6,7 @@ Planning creates nothing, and counts nothing trajectory by trajectory.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import Count, Q
 
@@ -140,7 +140,10 @@ def _cells(checked: CheckedDesign, others: Sequence[Roles]) -> Iterator[Experime
     """Yield all cells by condition, level and agent, with their seeds in sequence."""
     changes = {
         (agent.pk, temperature): changes_of(
-            checked.system, agent, temperature, checked.design.endpoint_parameters
+            checked.system,
+            agent,
+            temperature,
+            cast("Mapping[str, float]", checked.design.endpoint_parameters),
         )
         for agent in checked.agents
         for temperature in checked.design.temperatures

@@ -64,7 +64,7 @@ def test_what_is_wrong_with_a_plan_is_told_by_field(maker: Caller, plan: dict[st
     error = maker.post("/studies", {"plan": wrong}).json()["error"]
     assert error["field"] == "plan.raters"
     assert "raters: expected a whole number" in error["message"]
-    assert "colour: is not known here" in error["message"]
+    assert "colour: expected a field among name, " in error["message"]
     nobody = {**plan, "annotators": ["ann", "nobody"]}
     assert maker.post("/studies", {"plan": nobody}).status_code == 422
     assert not Study.objects.exists()

@@ -81,12 +81,17 @@ def test_what_has_not_ended_with_a_plan_is_left_out_and_counted(ann: User) -> No
     assert (planned.assignments, planned.source_items.unusable, planned.tasks) == (2, 2, 2)
 
 
+def sampled(count: int) -> dict[str, Any]:
+    """So many items of each model."""
+    return {"items": ItemSource(dataset="Tests", sample=Sample(way="per_model", count=count))}
+
+
 # One row for each wish that makes no sense: the change, where it is told, and words of it.
 NONSENSE: list[tuple[dict[str, Any], str, str]] = [
     ({"annotators": ()}, "places", "at least one annotator"),
     ({"annotators": ("ann", "ann")}, "annotators", "nobody can have two places"),
     ({"annotators": ("ann", "zoe")}, "annotators", "no account with this name: zoe"),
-    ({"queries_each": 0}, "queries_each", "at least one query"),
+    ({"queries_each": 0}, "queries_each", "from 1 to 1,000"),
     ({"queries_each": None}, "queries_each", "how many queries"),
     ({"items": ItemSource()}, "items", "say where the items come from"),
     ({"items": ItemSource(runs=(10**9,))}, "items.runs", "there is no run 1000000000"),
@@ -102,14 +107,14 @@ NONSENSE: list[tuple[dict[str, Any], str, str]] = [
     ({"dealing": "pool", "order": "blocks"}, "queries_each", "choose “balanced lists”"),
     ({"dealing": "pool", "order": "blocks", "whole_tasks": True}, "whole_tasks", "a pool cannot"),
     ({"places": 201}, "places", "from 0 to 200"),
-    ({"name": " "}, "name", "give the study a name"),
+    ({"name": " "}, "name", "a text that is not blank"),
     ({"questionnaire": "none@1"}, "questionnaire", "there is no questionnaire"),
     ({"questionnaire": "about_annotators@1"}, "questionnaire", "asks about annotators"),
     ({"questionnaire": "tool_dialogues@1"}, "questionnaire", "not for adaplanbench"),
     ({"background": "ten_questions@1"}, "background", "does not ask about annotators"),
     ({"pass_mark": 75.0}, "pass_mark", "a share from 0 to 1"),
     ({"gold_each": 2}, "gold", "there are no gold items"),
-    ({"sample": Sample(way="per_model", count=9)}, "items.sample.count", "9 items are asked"),
+    (sampled(9), "items.sample.count", "9 items are asked"),
 ]
 
 
@@ -154,7 +159,7 @@ def test_a_sample_with_three_raters_each_in_blocks(ann: User, bob: User) -> None
     cat = make_person("cat")
     plan = plan_for(
         make_runs(tasks=4), [ann, bob, cat], raters=3, order="blocks", queries_each=None,
-        sample=Sample(way="per_model", count=2),
+        **sampled(2),
     )  # fmt: skip
     study = create_planned_study(planned=plan_study(plan))
     assert study.items.count() == 4

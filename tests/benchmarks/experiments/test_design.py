@@ -51,9 +51,9 @@ def test_a_file_is_read_and_written_back_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ("5", "endpoint_parameters: expected parameters among temperature, max_tokens"),
-        ("{top_p: 1}", "endpoint_parameters, top_p: expected a parameter among temperature"),
-        ("{temperature: 3}", "endpoint_parameters, temperature: expected null, or a number from"),
+        ("5", "endpoint_parameters: expected fields such as temperature, max_tokens"),
+        ("{top_p: 1}", "endpoint_parameters, top_p: expected a field among temperature"),
+        ("{temperature: 3}", "endpoint_parameters, temperature: expected a number from 0 to 2"),
         ("{temperature: null}", "endpoint_parameters, temperature: expected a number from 0 to 2"),
         ("{max_tokens: 0}", "endpoint_parameters, max_tokens: expected a whole number from 1"),
         ("{max_tokens: 1.5}", "endpoint_parameters, max_tokens: expected a whole number from 1"),
@@ -75,7 +75,7 @@ def test_every_fault_is_named_with_its_line() -> None:
     assert len(faults) == 5
     for expected in (
         "line 11, budget: expected a field among name, dataset, agents",
-        "name: expected a text, found nothing",
+        "name: expected a text of at most 160 characters, found nothing",
         "line 7, temperatures 2: expected null, or a number from 0 to 2, found the text 'hot'",
         "line 8, seeds 2: expected a whole number from 0, found the number -2",
         "line 10, tasks: expected all, a number from 1, or a list of task ids",
