@@ -4,7 +4,7 @@ A field has the default None and a check such as `must`, so that a field that is
 is told in the same words as one of another kind. Values stay as they are: nothing is converted.
 """
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Annotated, Any, Generic, TypeVar
@@ -14,6 +14,8 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    FiniteFloat,
+    StrictStr,
     TypeAdapter,
     ValidationError,
     model_validator,
@@ -28,8 +30,10 @@ T = TypeVar("T")
 Loc = tuple[int | str, ...]
 # The default of a field whose type does not allow it: it is checked, and told as missing.
 MISSING: Any = None
-# The types of pydantic's errors for a field that the type does not have.
+# The types of pydantic's errors for a field that the type does not have, and for one that is not
+# there.
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+_MISSING = ("missing", "missing_argument")
 # Bounds of a column are not worth a word.
 _LARGE = 2**53
 
@@ -154,7 +158,14 @@ class ShortText:
 # A field that the type does not have is refused.
 STRICT = ConfigDict(extra="forbid")
 Whole = Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)]
+Number = Annotated[FiniteFloat, Field(strict=True)]
 Word = Annotated[str, ShortText(400)]
+TextOrNone = Annotated[
+    StrictStr,
+    BeforeValidator(
+        lambda value: "" if value is None else value, json_schema_input_type=str | None
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -193,9 +204,10 @@ class Checked(Generic[T]):
             return self._adapter.validate_python(value)
         except ValidationError as error:
             faults = list(self._faults(value, error))
+        # Of the branches of a union that one counts whose inside is at fault.
+        around = {path[:depth] for path, *_ in faults for depth in range(len(path))}
         for path, expected, found in faults:
-            # Of the branches of a union that one counts whose inside is at fault.
-            if not any(other[: len(path)] == path for other, *_ in faults if other != path):
+            if path not in around:
                 fault(path, expected, found)
         return None
 
@@ -212,25 +224,38 @@ class Checked(Generic[T]):
     def _faults(self, value: Any, error: ValidationError) -> Iterator[tuple[Loc, str, Any]]:
         known = set()
         for one in error.errors(include_url=False):
-            missing = one["type"] in ("missing", "missing_argument")
-            path = _path_in(value, one["loc"][:-1] if missing else one["loc"])
-            path = (*path, one["loc"][-1]) if missing else path
+            path = self._path(value, one["loc"])
             if path in known:
                 continue
             known.add(path)
             if one["type"] in _UNKNOWN:
                 fields = ", ".join(self._node(path[:-1])["properties"])
                 yield path, f"a field among {fields}", Unquoted("another one")
+                continue
+            words = one["ctx"]["expected"] if one["type"] == "expected" else self.expected(path)
+            yield path, words, None if one["type"] in _MISSING else one["input"]
+
+    def _path(self, value: Any, loc: Loc) -> Loc:
+        """Return the part of a place that leads through the value, or to a field that it lacks,
+        without the names of branches of unions.
+        """
+        path: list[int | str] = []
+        for part in loc:
+            inside = range(len(value)) if isinstance(value, list | tuple) else value
+            if isinstance(inside, Mapping | range) and part in inside:
+                value = value[part]
+            elif isinstance(value, Mapping) and part in self._node(path).get("properties", ()):
+                value = None
             else:
-                words = one.get("ctx", {}).get("expected") if one["type"] == "expected" else None
-                found = None if missing else one["input"]
-                yield path, words or self.expected(path), found
+                continue
+            path.append(part)
+        return tuple(path)
 
     def expected(self, path: Loc) -> str:
         """Return in words what the schema expects at a path."""
         return self._words(self._node(path))
 
-    def _node(self, path: Loc) -> dict[str, Any]:
+    def _node(self, path: Sequence[int | str]) -> dict[str, Any]:
         node = self._resolved(self.schema)
         for part in path:
             node = self._resolved(next(self._inside(node, part), {}))
@@ -279,22 +304,6 @@ class Checked(Generic[T]):
                 return f"fields such as {', '.join(fields)}" if fields else "names and their values"
             case "boolean":
                 return "true or false"
-        return "nothing"
-
-
-def _path_in(value: Any, loc: Loc) -> Loc:
-    """Return the part of a place that leads through the value, without the names of branches."""
-    path: list[int | str] = []
-    for part in loc:
-        if (
-            isinstance(value, Mapping)
-            and part in value
-            or isinstance(value, list | tuple)
-            and isinstance(part, int)
-            and part < len(value)
-        ):
-            value = value[part]
-        else:
-            continue
-        path.append(part)
-    return tuple(path)
+            case "null":
+                return "nothing"
+        return "another value"

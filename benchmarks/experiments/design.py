@@ -13,7 +13,6 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
-    FiniteFloat,
     StrictBool,
     StrictInt,
     StrictStr,
@@ -23,7 +22,7 @@ from typing_extensions import TypedDict
 
 from benchmarks.core.digests import digest
 from benchmarks.core.problems import Problems
-from benchmarks.core.schemas import STRICT, Checked, ShortText, Whole
+from benchmarks.core.schemas import STRICT, Checked, Number, ShortText, Whole
 from benchmarks.core.yaml_files import Path, read_yaml
 
 LONGEST_NAME, LONGEST_WORD = 160, 120
@@ -36,7 +35,7 @@ Word = Annotated[str, ShortText(LONGEST_WORD)]
 Words = tuple[Word, ...]
 several = Field(min_length=1, max_length=MOST)
 Value = Annotated[
-    StrictStr | StrictInt | Annotated[FiniteFloat, Field(strict=True)] | StrictBool,
+    StrictStr | StrictInt | Number | StrictBool,
     Field(description="a text, a number, true or false"),
 ]
 Condition = Annotated[
@@ -102,7 +101,7 @@ class Design:
     roles: Mapping[str, Answerers] = field(default_factory=dict)
     tasks: Tasks = None
     cost_cap: Annotated[
-        Annotated[FiniteFloat, Field(strict=True, gt=0)] | None,
+        Annotated[Number, Field(gt=0)] | None,
         Field(description="an amount above 0, or nothing"),
     ] = None
     endpoint_parameters: EndpointParameters = field(default_factory=EndpointParameters)

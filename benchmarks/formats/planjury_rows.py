@@ -3,97 +3,123 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from functools import reduce
+from typing import Annotated, Any, Literal
 
-from benchmarks.formats.messages import read_messages, read_number, read_text, read_whole
+from pydantic import Field, StrictBool, StrictStr
+
+from benchmarks.core.schemas import Checked, Number, RowSchema, TextOrNone
+from benchmarks.formats.messages import MOST_MESSAGES, ROLES, read_messages
 from benchmarks.formats.source import Spot
 from benchmarks.formats.trajectory import (
     ImportedMessage,
     ImportedTask,
     ImportedTrajectory,
+    Nth,
     RubricScore,
     task_key,
 )
 
-LARGEST = 30_000
 MOST_SCORES = 100_000
-_TEXTS = ("dimension", "reason", "judge", "kind", "seat", "judging")
-
-
-def trajectory(spot: Spot, item: Mapping[str, Any]) -> ImportedTrajectory:
-    """Return the trajectory of a row; what is wrong with it is noted."""
-    objects = {}
-    for name in ("hidden", "stated", "scores", "undefined", "metadata"):
-        objects[name] = given = item.get(name) or {}
-        if not isinstance(given, dict):
-            spot.at(name).fault("an object", given)
-            objects[name] = {}
-    tools = item.get("tools") or []
-    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        spot.at("tools").fault("a list of objects", tools)
-        tools = []
-    task = read_text(spot, "task_id", item.get("task_id"))
-    if not task:
-        spot.at("task_id").fault("a text", item.get("task_id"))
-    seed = item.get("seed")
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
-        spot.at("seed").fault("a whole number or nothing", seed)
-        seed = None
-    scores = {
-        name: read_number(spot.at("scores"), name, value)
-        for name, value in objects["scores"].items()
-    }
-    return ImportedTrajectory(
-        task=ImportedTask(
-            id=task_key(task),
-            prompt=read_text(spot, "prompt", item.get("prompt")),
-            category=read_text(spot, "category", item.get("category"))[:80],
-            hidden=objects["hidden"],
-            payload=objects["stated"],
-        ),
-        messages=read_messages(spot.at("messages"), item.get("messages"), may_be_silent=True),
-        agent=read_text(spot, "model", item.get("model")),
-        attempt=read_whole(spot, "attempt", item.get("attempt"), 1, LARGEST),
-        seed=seed,
-        scores=scores,
-        undefined={
-            name: read_text(spot.at("undefined"), name, why)
-            for name, why in objects["undefined"].items()
-        },
-        termination=read_text(spot, "termination", item.get("termination")) or "not_stated",
-        started=read_text(spot, "started", item.get("started")),
-        finished=read_text(spot, "finished", item.get("finished")),
-        tools=tuple(tools),
-        metadata=objects["metadata"],
-        rubric=_rubric(spot.at("rubric"), item.get("rubric")),
-    )
-
-
-def _rubric(spot: Spot, given: Any) -> tuple[RubricScore, ...]:
-    if given is None:
-        return ()
-    if not isinstance(given, list) or len(given) > MOST_SCORES:
-        spot.fault(f"a list of at most {MOST_SCORES} scores", given)
-        return ()
-    made = []
-    for index, score in enumerate(given):
-        at = spot.at(index)
-        if not isinstance(score, dict):
-            at.fault("a score: an object with turn, dimension and value", score)
-            continue
-        made.append(
-            RubricScore(
-                turn=read_whole(at, "turn", score.get("turn"), 1, LARGEST) or 1,
-                value=read_number(at, "value", score.get("value")),
-                replicate=read_whole(at, "replicate", score.get("replicate"), 0, LARGEST) or 0,
-                **{name: read_text(at, name, score.get(name)) for name in _TEXTS},
-            )
-        )
-    return tuple(made)
-
-
 # Marks rows that hold all of a trajectory, so that nothing need be guessed when they are read back.
 ROW_VERSION = 1
+Object = dict[str, Any]
+
+
+class CalledFunction(RowSchema):
+    """The tool that a message calls; arguments are JSON as a text, or a text that is none."""
+
+    name: Annotated[StrictStr, Field(min_length=1, description="the name of a tool")]
+    arguments: Any = None
+
+
+class MessageCall(RowSchema):
+    """A call of a tool."""
+
+    id: StrictStr | None = None
+    type: Literal["function"] = "function"
+    function: CalledFunction
+
+
+class ContentPart(RowSchema):
+    """A part of a message, such as a text or an image."""
+
+    type: StrictStr
+    text: StrictStr | None = None
+
+
+class RowMessage(RowSchema):
+    """A message in the chat format. A hidden one never reached the agent."""
+
+    role: Literal[tuple(ROLES)]  # type: ignore[valid-type]
+    content: Annotated[
+        StrictStr | list[StrictStr | ContentPart] | None,
+        Field(description="a text, a list of parts, or nothing"),
+    ] = None
+    name: StrictStr | None = None
+    tool_calls: list[MessageCall] | None = None
+    tool_call_id: StrictStr | None = None
+    reasoning_content: StrictStr | None = None
+    timestamp: StrictStr | None = None
+    cost: Annotated[Number, Field(ge=0)] | None = None
+    usage: Object | None = None
+    hidden: StrictBool | None = None
+
+
+class TrajectoryRow(RowSchema):
+    """One trajectory: its messages, its scores, and what was hidden from the agent."""
+
+    planjury: Literal[1]
+    task_id: Annotated[StrictStr, Field(min_length=1)]
+    attempt: Nth
+    model: TextOrNone = ""
+    category: TextOrNone = ""
+    prompt: TextOrNone = ""
+    system: TextOrNone = ""
+    messages: Annotated[list[RowMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
+    tools: list[Object] | None = None
+    hidden: Object | None = None
+    stated: Object | None = None
+    reward: Number | None = None
+    scores: dict[str, Number | None] | None = None
+    undefined: dict[str, TextOrNone] | None = None
+    rubric: Annotated[list[RubricScore], Field(max_length=MOST_SCORES)] | None = None
+    termination: TextOrNone = ""
+    started: TextOrNone = ""
+    finished: TextOrNone = ""
+    seed: Annotated[int, Field(strict=True)] | None = None
+    metadata: Object | None = None
+
+
+ROWS = Checked[TrajectoryRow](TrajectoryRow)
+
+
+def trajectory(spot: Spot, item: Mapping[str, Any]) -> ImportedTrajectory | None:
+    """Return the trajectory of a row; what is wrong with it is noted."""
+    row = ROWS.read(item, lambda path, *fault: reduce(Spot.at, path, spot).fault(*fault))
+    if row is None:
+        return None
+    return ImportedTrajectory(
+        task=ImportedTask(
+            id=task_key(row.task_id),
+            prompt=row.prompt,
+            category=row.category[:80],
+            hidden=row.hidden or {},
+            payload=row.stated or {},
+        ),
+        messages=read_messages(spot.at("messages"), item["messages"], may_be_silent=True),
+        agent=row.model,
+        attempt=row.attempt,
+        seed=row.seed,
+        scores=row.scores or {},
+        undefined=row.undefined or {},
+        termination=row.termination or "not_stated",
+        started=row.started,
+        finished=row.finished,
+        tools=tuple(row.tools or ()),
+        metadata=row.metadata or {},
+        rubric=tuple(row.rubric or ()),
+    )
 
 
 def write_row(trajectory: ImportedTrajectory) -> dict[str, Any]:

@@ -3,12 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from benchmarks.core.digests import digest_text
+from benchmarks.core.schemas import Number, TextOrNone
 from benchmarks.core.types import Json, Speaker
 
 LONGEST_ID = 120
+LARGEST = 30_000
+Nth = Annotated[int, Field(strict=True, ge=1, le=LARGEST)]
 NOT_STATED = "the file does not state it"
 
 
@@ -59,15 +64,15 @@ class RubricScore:
     ``kind`` says what the judge is: a scripted one only plays a judge's part.
     """
 
-    turn: int
-    dimension: str
-    value: float | None
-    reason: str = ""
-    judge: str = ""
-    kind: str = ""
-    seat: str = ""
-    judging: str = ""
-    replicate: int = 1
+    turn: Nth
+    dimension: TextOrNone
+    value: Number | None
+    reason: TextOrNone = ""
+    judge: TextOrNone = ""
+    kind: TextOrNone = ""
+    seat: TextOrNone = ""
+    judging: TextOrNone = ""
+    replicate: Annotated[int, Field(strict=True, ge=0, le=LARGEST)] = 1
 
 
 @dataclass(frozen=True)

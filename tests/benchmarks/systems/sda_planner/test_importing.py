@@ -132,7 +132,7 @@ def test_the_shared_trials_are_read_without_a_warning():
         (lambda s, t: s[0]["receptacles"].append(s[0]["receptacles"][0]), "expected each id once"),
         (lambda s, t: s[0]["receptacles"][0].update(type="Castle"), "receptacles[0].type"),
         (lambda s, t: s[0].update(points=[[0, 0, 0, 99]]), "points: expected a list"),
-        (lambda s, t: t.__setitem__(0, 5), "expected an object, found the number 5"),
+        (lambda s, t: t.__setitem__(0, 5), "expected fields such as task_id, split"),
     ],
 )  # fmt: skip
 def test_faults_are_named_with_file_line_and_field(rows, prepared, spoil, said):
@@ -313,7 +313,7 @@ def test_what_a_file_without_a_plan_may_hold_is_left_out_and_a_broken_plan_is_re
     assert "no traj_data.json with a demonstrated plan was found" in refused(only)
 
     broken = {**one, "train/x/traj_data.json": b'{"plan": {"low_actions": [5]}}'}
-    assert "plan.low_actions[0]: expected an object" in refused(
+    assert "plan.low_actions[0]: expected fields such as" in refused(
         write_folder(tmp_path / "c", broken)
     )
 
@@ -321,11 +321,11 @@ def test_what_a_file_without_a_plan_may_hold_is_left_out_and_a_broken_plan_is_re
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ([], "expected an object"),
+        ([], "expected fields such as"),
         ({"task_id": "t"}, "plan: expected a demonstrated plan"),
         ({"plan": {}, "scene": {}}, "scene.object_poses: expected a list"),
         ({"plan": {"low_actions": [5]}, "scene": {"object_poses": [], "floor_plan": "F"},
-          "turk_annotations": {"anns": []}}, "plan.low_actions[0]: expected an object"),
+          "turk_annotations": {"anns": []}}, "plan.low_actions[0]: expected fields such as"),
         ({"plan": {"low_actions": []}, "scene": {"object_poses": [{"objectName": "Unicorn_1"}]},
           "turk_annotations": {"anns": []}}, "scene.object_poses[0].objectName"),
     ],
