@@ -12,7 +12,7 @@ from pydantic import Field, with_config
 
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
-from benchmarks.core.schemas import STRICT, Among, Checked
+from benchmarks.core.schemas import STRICT, Among, Checked, expects
 
 GOLD_RULE, LEAST_SECONDS, CODE_CHECK = "gold_rule", "least_seconds", "code_check"
 NOTHING, WARN, TRAIN, PAUSE = "nothing", "warn", "train", "pause"
@@ -45,9 +45,7 @@ class GoldRule:
 
     action: Annotated[str, Among(ACTIONS)] = NOTHING
     answers: Annotated[int, Field(strict=True, ge=1, le=MOST_ANSWERS)] = 10
-    share: Annotated[
-        float, Field(strict=True, gt=0, le=1, description="a share above 0 and up to 1")
-    ] = 0.6
+    share: Annotated[float, expects("a share above 0 and up to 1", strict=True, gt=0, le=1)] = 0.6
 
     def is_broken(self, right: int, asked: int) -> bool:
         """Say whether so many right answers of those asked for break the rule."""

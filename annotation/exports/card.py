@@ -9,7 +9,6 @@ from annotation.exports.columns import SCHEMA_VERSION, SPAN, ExportColumn
 from annotation.exports.scope import Scope
 from annotation.exports.table import design_name
 
-UNKNOWN = "unknown"
 _DTYPES = {"text": "string", "whole": "int64", "truth": "bool", "time": "string"}
 _SIZES = (("n<1K", 1_000), ("1K<n<10K", 10_000), ("10K<n<100K", 100_000), ("100K<n<1M", 10**6))
 ITEM_COLUMNS = (
@@ -67,7 +66,8 @@ def study_card(
     study, questionnaire = scope.study, scope.questionnaires["main"]
     head: dict[str, Any] = {
         "pretty_name": study.name,
-        "license": licence or UNKNOWN,
+        "license": licence,
+        "doi": "",
         "tags": ["human-judgements", "planning-agents", "planjury"],
         "size_categories": [_size(counts["rows"])],
         "configs": [

@@ -28,6 +28,7 @@ from annotation.exports.codebook import (
 from annotation.exports.columns import FORMAT, SPAN, ExportColumn
 from annotation.exports.document import document_text, item_rows
 from annotation.exports.head import study_head
+from annotation.exports.schemas import DATASET_SCHEMAS
 from annotation.exports.scope import Scope, is_simulated
 from annotation.exports.sources import SOURCES, source_lines
 from annotation.exports.table import (
@@ -49,6 +50,7 @@ from annotation.models import Item, Study, StudyEvent
 from annotation.plans.plan_files import write_plan
 from annotation.ratings.selectors import left_out
 from annotation.studies.design import study_design
+from benchmarks.exports.publishing import NOTE, UNKNOWN, published
 from benchmarks.exports.streams import zipped
 from benchmarks.formats.parquet import MissingExtra, pyarrow, write_tables
 from benchmarks.tables import csv_lines
@@ -128,12 +130,17 @@ def _schema(columns: Iterable[ExportColumn]) -> Any:
 
 
 def dataset_texts(wish: ExportRequest) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield (name, text piece by piece) of the files of a data set folder; the card comes last.
+    """Yield (name, text piece by piece) of the files of a folder that can be published.
 
-    Names are never in it, nor what raters said about themselves: such folders are made to be
-    published.
+    Names are never in it, nor what raters said about themselves.
     """
     scope = Scope(wish.scope.study, withdrawn=wish.scope.withdrawn)
+    licence = wish.licence or UNKNOWN
+    return published(_dataset_files(scope, licence), DATASET_SCHEMAS, scope.study.name, licence)
+
+
+def _dataset_files(scope: Scope, licence: str) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the data, and the card, which counts them, last."""
     counts, raters, written = Counter[str](), dict[str, bool](), json_row_writer()
 
     def ratings() -> Iterator[str]:
@@ -157,7 +164,7 @@ def dataset_texts(wish: ExportRequest) -> Iterator[tuple[str, Iterable[str]]]:
             "simulated": sum(raters.values())}  # fmt: skip
     yield (
         "README.md",
-        [study_card(scope, rating_columns(scope), counts=counted, licence=wish.licence)],
+        [study_card(scope, rating_columns(scope), counts=counted, licence=licence) + NOTE],
     )
 
 
@@ -232,8 +239,10 @@ FORMATS: dict[str, ExportFormat] = {
         "application/vnd.apache.parquet", "ratings.parquet", _parquet,
     ),
     "huggingface": ExportFormat(
-        "Data set folder (Hugging Face)",
-        "The table, the items and a card that says how it was judged, as a ZIP archive.",
+        "Folder to publish (ZIP)",
+        "For Hugging Face or Zenodo: the table and the items, a card that says how it was judged, "
+        "a codebook, JSON schemas and checksums; the licence is yours to state, the DOI blank. "
+        "Nothing is uploaded.",
         "application/zip", "huggingface.zip", _dataset,
     ),
     "codebook": ExportFormat(
@@ -359,7 +368,7 @@ def _file_errors(target: Path) -> Iterator[None]:
 def _write(wish: ExportRequest, format: str, target: Path) -> Path:
     if format == "huggingface":
         folder = target / "huggingface"
-        folder.mkdir()
+        (folder / "schemas").mkdir(parents=True)
         for name, texts in dataset_texts(wish):
             _write_text(texts, folder / name)
         return folder

@@ -38,7 +38,7 @@ class ExportForm(forms.Form):
         required=False,
         label="Include account names",
         help_text="In addition to pseudonyms, without answers to background questions. The "
-        "download is logged. A dataset folder never holds names.",
+        "download is logged. A folder to publish never holds names.",
     )
     licence = forms.CharField(
         required=False,

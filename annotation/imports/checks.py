@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from annotation.assignments.dealing import PARTS
 from annotation.errors import Refused
 from annotation.exports.head import described
-from annotation.imports.matching import duplicates
-from annotation.imports.schema import (
-    MOST_PROBLEMS,
+from annotation.exports.study_schema import (
     AssignmentIn,
     DocumentEditIn,
     ItemIn,
     QuestionnaireIn,
     StudyDocument,
 )
+from annotation.imports.matching import duplicates
+from annotation.imports.reading import MOST_PROBLEMS
 from annotation.models import Aspect, Assignment, Item, StoredQuestionnaire
 from annotation.questionnaires import (
     Questionnaire,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from annotation.exports.fingerprints import task_fingerprints, trajectory_fingerprints
-from annotation.imports.schema import DatasetIn, ItemIn, RunIn, StudyDocument
+from annotation.exports.study_schema import DatasetIn, ItemIn, RunIn, StudyDocument
 from benchmarks.datasets.services import chunks
 from benchmarks.models import COUNTED, Dataset, Run, Task
 

@@ -13,13 +13,14 @@ from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.exports.head import STUDY_FIELDS, with_run_keys
 from annotation.exports.scope import IMPORTED
+from annotation.exports.study_schema import AssignmentIn, StudyDocument
 from annotation.imports.checks import (
     check_whole,
     read_questionnaires,
     store_questionnaires,
 )
 from annotation.imports.matching import ItemMatch, match_items
-from annotation.imports.schema import AssignmentIn, StudyDocument, read_document
+from annotation.imports.reading import read_document
 from annotation.imports.sources import opened_sources, store_sources
 from annotation.models import (
     Adjudication,

@@ -14,7 +14,7 @@ from django.db import IntegrityError, models
 
 from annotation.errors import Refused
 from annotation.exports.sources import CAME_FROM, SOURCES, TABLES, SourceTable
-from annotation.imports.schema import DAMAGED, damaged_member
+from annotation.imports.reading import DAMAGED, damaged_member
 from benchmarks.core.digests import storable
 from benchmarks.core.json_files import finite, refuse_constant
 from benchmarks.core.problems import json_fault

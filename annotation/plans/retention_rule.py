@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
-from pydantic import Field, StrictBool, with_config
+from pydantic import StrictBool, with_config
 
 from annotation.models import Study
-from benchmarks.core.schemas import STRICT, Checked
+from benchmarks.core.schemas import STRICT, Checked, expects
 
 RETENTION = "retention"
 MOST_DAYS = 36_500
@@ -19,10 +19,8 @@ PARTS: Mapping[str, str] = {
 }
 Days = Annotated[
     int | None,
-    Field(
-        strict=True, ge=1, le=MOST_DAYS,
-        description=f"a whole number of days from 1 to {MOST_DAYS:,}, or none",
-    ),
+    expects(f"a whole number of days from 1 to {MOST_DAYS:,}, or none",
+        strict=True, ge=1, le=MOST_DAYS),
 ]  # fmt: skip
 
 

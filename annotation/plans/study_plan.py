@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 from annotation.annotator_quality.rule import GoldRule
 from annotation.designs.sampling import Sample
 from annotation.plans.retention_rule import RetentionRule
-from benchmarks.core.schemas import STRICT, ShortText, Whole, Word, expect
+from benchmarks.core.schemas import STRICT, ShortText, Whole, Word, expect, expects
 
 Dealing = Literal["named", "pool"]
 Order = Literal["random", "blocks", "latin", "queries"]
@@ -69,14 +69,10 @@ def _moment(value: Any) -> datetime | None:
 
 _MOMENT = "a day or a time, such as 2027-03-01 or 2027-03-01T18:00"
 Text = Annotated[str, Field(strict=True, max_length=LONGEST_TEXT)]
-Answers = Annotated[
-    list[str | StrictInt | StrictFloat], Field(description="a list of what is right")
-]
+Answers = Annotated[list[str | StrictInt | StrictFloat], expects("a list of what is right")]
 Moment = Annotated[
     datetime | None,
-    BeforeValidator(
-        _moment, json_schema_input_type=Annotated[str | None, Field(description=_MOMENT)]
-    ),
+    BeforeValidator(_moment, json_schema_input_type=Annotated[str | None, expects(_MOMENT)]),
 ]
 
 
@@ -179,9 +175,7 @@ class StudyPlan:
     gold: tuple[SpecialItem, ...] = ()
     gold_each: Annotated[int, _within("gold_each")] = 0
     gold_rule: GoldRule = field(default_factory=GoldRule)
-    pass_mark: Annotated[
-        float, Field(strict=True, ge=0, le=1, description="a share from 0 to 1")
-    ] = 0.75
+    pass_mark: Annotated[float, expects("a share from 0 to 1", strict=True, ge=0, le=1)] = 0.75
     background: Word = ""
     information: Text = ""
     consent: Text = ""

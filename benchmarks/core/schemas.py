@@ -155,6 +155,11 @@ class ShortText:
         return {"type": ["string", "number"], "minLength": 1, "maxLength": self.longest}
 
 
+def expects(words: str, **more: Any) -> Any:
+    """Return a pydantic field whose value is expected in these words; ``more`` are its options."""
+    return Field(json_schema_extra={"$comment": words}, **more)
+
+
 # A field that the type does not have is refused.
 STRICT = ConfigDict(extra="forbid")
 Whole = Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)]
@@ -186,8 +191,8 @@ class _WithoutTitles(GenerateJsonSchema):
 class Checked(Generic[T]):
     """A type whose values come from outside: checked by pydantic, with its JSON schema.
 
-    What was expected is said in the words of that schema, or in those of a description that it has
-    there, so that errors and the published schema agree.
+    What was expected is said in the words of that schema, or in those of its comment there (see
+    `expects`), so that errors and the published schema agree.
     """
 
     def __init__(self, kind: Any) -> None:
@@ -253,57 +258,58 @@ class Checked(Generic[T]):
 
     def expected(self, path: Loc) -> str:
         """Return in words what the schema expects at a path."""
-        return self._words(self._node(path))
+        return schema_words(self._node(path), self.schema)
 
     def _node(self, path: Sequence[int | str]) -> dict[str, Any]:
-        node = self._resolved(self.schema)
+        node = self.schema
         for part in path:
-            node = self._resolved(next(self._inside(node, part), {}))
+            node = _resolved(next(self._inside(node, part), {}), self.schema)
         return node
 
     def _inside(self, node: dict[str, Any], part: int | str) -> Iterator[dict[str, Any]]:
-        for branch in map(self._resolved, node.get("anyOf", [node])):
+        for branch in node.get("anyOf", [node]):
+            branch = _resolved(branch, self.schema)
             inner = branch.get("properties", {}).get(part) or branch.get("additionalProperties")
             inner = branch.get("items") if isinstance(part, int) else inner
             if isinstance(inner, dict):
                 yield inner
 
-    def _resolved(self, node: dict[str, Any]) -> dict[str, Any]:
-        if name := node.get("$ref", "").rpartition("/")[2]:
-            return {**self.schema["$defs"][name], **node}
-        return node
 
-    def _words(self, node: dict[str, Any]) -> str:
-        node = self._resolved(node)
-        # The description of a type is a docstring, which says what it is for.
-        if "description" in node and "properties" not in node:
-            return str(node["description"])
-        if branches := node.get("anyOf"):
-            return ", or ".join(dict.fromkeys(map(self._words, branches)))
-        if "enum" in node or "const" in node:
-            return f"one of {', '.join(map(str, node.get('enum') or [node['const']]))}"
-        least, most = node.get("minimum"), node.get("maximum")
-        match node.get("type"):
-            case "integer" | "number" as kind:
-                number = "a whole number" if kind == "integer" else "a number"
-                above = node.get("exclusiveMinimum")
-                bounds = {" above": above, " from": least, " to": most}
-                return number + "".join(
-                    f"{way} {int(bound) if bound == int(bound) else bound:,}"
-                    for way, bound in bounds.items()
-                    if bound is not None and bound < _LARGE
-                )
-            case "string" | ["string", "number"]:
-                longest = node.get("maxLength")
-                return f"a text of at most {longest:,} characters" if longest else "a text"
-            case "array":
-                least, most = node.get("minItems", 0), node.get("maxItems")
-                return f"a list of {least:,} to {most:,}" if most else "a list"
-            case "object":
-                fields = list(node.get("properties", ()))[:3]
-                return f"fields such as {', '.join(fields)}" if fields else "names and their values"
-            case "boolean":
-                return "true or false"
-            case "null":
-                return "nothing"
-        return "another value"
+def _resolved(node: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+    name = node.get("$ref", "").rpartition("/")[2]
+    return {**root["$defs"][name], **node} if name else node
+
+
+def schema_words(node: dict[str, Any], root: dict[str, Any]) -> str:
+    """Return in words what a part of a JSON schema expects; ``root`` is the whole of it."""
+    node = _resolved(node, root)
+    if "$comment" in node:
+        return str(node["$comment"])
+    if branches := node.get("anyOf"):
+        return ", or ".join(dict.fromkeys(schema_words(branch, root) for branch in branches))
+    if "enum" in node or "const" in node:
+        known = node.get("enum") or [node["const"]]
+        return f"one of {', '.join(str(word) for word in known if word != '')}"
+    match node.get("type"):
+        case "integer" | "number" as kind:
+            ways = {" above": "exclusiveMinimum", " from": "minimum", " to": "maximum"}
+            bounds = {way: node[name] for way, name in ways.items() if name in node}
+            return ("a whole number" if kind == "integer" else "a number") + "".join(
+                f"{way} {int(bound) if bound == int(bound) else bound:,}"
+                for way, bound in bounds.items()
+                if bound < _LARGE
+            )
+        case "string" | ["string", "number"]:
+            longest = node.get("maxLength")
+            return f"a text of at most {longest:,} characters" if longest else "a text"
+        case "array":
+            most = node.get("maxItems")
+            return f"a list of {node.get('minItems', 0):,} to {most:,}" if most else "a list"
+        case "object":
+            fields = list(node.get("properties", ()))[:3]
+            return f"fields such as {', '.join(fields)}" if fields else "names and their values"
+        case "boolean":
+            return "true or false"
+        case "null":
+            return "nothing"
+    return "another value"

@@ -22,7 +22,7 @@ from typing_extensions import TypedDict
 
 from benchmarks.core.digests import digest
 from benchmarks.core.problems import Problems
-from benchmarks.core.schemas import STRICT, Checked, Number, ShortText, Whole
+from benchmarks.core.schemas import STRICT, Checked, Number, ShortText, Whole, expects
 from benchmarks.core.yaml_files import Path, read_yaml
 
 LONGEST_NAME, LONGEST_WORD = 160, 120
@@ -36,13 +36,11 @@ Words = tuple[Word, ...]
 several = Field(min_length=1, max_length=MOST)
 Value = Annotated[
     StrictStr | StrictInt | Number | StrictBool,
-    Field(description="a text, a number, true or false"),
+    expects("a text, a number, true or false"),
 ]
-Condition = Annotated[
-    Mapping[str, Value], Field(description="settings as name: value, or {} for none")
-]
+Condition = Annotated[Mapping[str, Value], expects("settings as name: value, or {} for none")]
 Heat = Annotated[float, Field(strict=True, ge=0, le=HOTTEST)]
-Temperature = Annotated[Heat | None, Field(description=f"null, or a number from 0 to {HOTTEST:g}")]
+Temperature = Annotated[Heat | None, expects(f"null, or a number from 0 to {HOTTEST:g}")]
 Answerers = Annotated[
     Words,
     several,
@@ -50,7 +48,7 @@ Answerers = Annotated[
         lambda given: [given] if isinstance(given, str) else given,
         json_schema_input_type=Annotated[
             str | Annotated[list[str], several],
-            Field(description="a list of scripts, endpoint:NAME, or human"),
+            expects("a list of scripts, endpoint:NAME, or human"),
         ],
     ),
 ]
@@ -64,7 +62,7 @@ Tasks = Annotated[
         lambda given: None if given == ALL else given,
         json_schema_input_type=Annotated[
             Literal["all"] | Count | TaskIds | None,
-            Field(description="all, a number from 1, or a list of task ids"),
+            expects("all, a number from 1, or a list of task ids"),
         ],
     ),
 ]
@@ -102,7 +100,7 @@ class Design:
     tasks: Tasks = None
     cost_cap: Annotated[
         Annotated[Number, Field(gt=0)] | None,
-        Field(description="an amount above 0, or nothing"),
+        expects("an amount above 0, or nothing"),
     ] = None
     endpoint_parameters: EndpointParameters = field(default_factory=EndpointParameters)
     accept_undefined: StrictBool = False

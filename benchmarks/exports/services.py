@@ -9,6 +9,13 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from benchmarks.core.errors import ExportRefused, UnknownName
+from benchmarks.exports.publishing import (
+    NOTE,
+    TRAJECTORY_RATING,
+    TRAJECTORY_ROW,
+    UNKNOWN,
+    published,
+)
 from benchmarks.exports.ratings import ratings_of
 from benchmarks.exports.selectors import exported, in_portions
 from benchmarks.formats import atif, parquet, planjury_rows
@@ -63,13 +70,28 @@ def json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def folder_texts(run: Run, title: str, ids: Ids = None) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield (name, pieces of text) for each file of a dataset folder."""
+    """Yield (name, pieces of text) for each file of a folder that can be published."""
     ratings = rating_rows(run, ids)
-    about = {"agent": str(run.agent), "dataset": str(run.dataset), "ending": "jsonl"}
-    yield "README.md", [card(title, **about, rated=ratings is not None)]
-    yield "trajectories.jsonl", json_lines(trajectory_rows(run, ids))
+    files: list[tuple[str, Iterable[str]]] = [
+        ("README.md", [_card(run, title, "jsonl", ratings is not None) + NOTE]),
+        ("trajectories.jsonl", json_lines(trajectory_rows(run, ids))),
+    ]
     if ratings is not None:
-        yield "ratings.jsonl", json_lines(ratings)
+        files.append(("ratings.jsonl", json_lines(ratings)))
+    schemas = {"trajectories.jsonl": TRAJECTORY_ROW, "ratings.jsonl": TRAJECTORY_RATING}
+    return published(files, schemas, title)
+
+
+def _card(run: Run, title: str, ending: str, rated: bool) -> str:
+    return card(
+        title,
+        agent=str(run.agent),
+        dataset=str(run.dataset),
+        ending=ending,
+        rated=rated,
+        licence=UNKNOWN,
+        tasks=" ".join(run.dataset.licence.split()) or "licence not stated",
+    )
 
 
 _STATUS = {Run.Status.DONE: "success", Run.Status.CANCELLED: "cancelled"}
@@ -130,7 +152,7 @@ def _write_atif(run: Run, target: Path) -> int:
 
 
 def _write_folder(run: Run, target: Path) -> int:
-    target.mkdir(parents=True)
+    (target / "schemas").mkdir(parents=True)
     counts = {n: _write_lines(lines, target / n) for n, lines in folder_texts(run, target.name)}
     return counts["trajectories.jsonl"]
 
@@ -139,8 +161,7 @@ def _write_parquet(run: Run, target: Path) -> int:
     pyarrow()  # before anything is made
     target.mkdir(parents=True)
     ratings = rating_rows(run)
-    about = {"agent": str(run.agent), "dataset": str(run.dataset), "ending": "parquet"}
-    text = card(target.name, **about, rated=ratings is not None)
+    text = _card(run, target.name, "parquet", ratings is not None)
     (target / "README.md").write_text(text, encoding="utf-8")
     if ratings is not None:
         parquet.write_ratings(ratings, target / "ratings.parquet")

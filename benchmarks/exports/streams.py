@@ -65,7 +65,10 @@ STREAMS: dict[str, Stream] = {
     "atif": Stream("ATIF (Harbor)", "application/zip", "-atif.zip", _stream_atif),
     "inspect": Stream("Inspect log", "application/zip", ".eval", _stream_inspect),
     "huggingface": Stream(
-        "Hugging Face folder", "application/zip", "-huggingface.zip", _stream_folder
+        "Folder to publish (ZIP)",
+        "application/zip",
+        "-huggingface.zip",
+        _stream_folder,
     ),
 }
 

@@ -1,6 +1,8 @@
 """The card of a data set folder as Hugging Face reads it."""
 
 CARD = """---
+license: {licence}
+doi: ""
 tags:
 - format:agent-traces
 configs:
@@ -14,6 +16,8 @@ and `tools` in the chat format, `system` what the agent was told first, `hidden`
 told, `reward` and `scores` as stored, `undefined` why a score is missing, `rubric` what judges made
 of each turn (`kind` says what a judge is; a scripted one only plays a judge's part), `termination`
 how it ended.{note}
+
+The tasks of {dataset}: {tasks}.
 """
 RATINGS = """- config_name: ratings
   data_files: ratings.{ending}
@@ -27,13 +31,17 @@ same `task_id` and `attempt`; without a `turn` it is about all of it. `value` is
 are programs."""
 
 
-def card(title: str, *, agent: str, dataset: str, ending: str, rated: bool) -> str:
-    """Return the text of ``README.md``."""
+def card(
+    title: str, *, agent: str, dataset: str, ending: str, rated: bool, licence: str, tasks: str
+) -> str:
+    """Return the text of ``README.md``; ``tasks`` is the licence of the tasks, in words."""
     return CARD.format(
         title=title,
         agent=agent,
         dataset=dataset,
         ending=ending,
+        licence=licence,
+        tasks=tasks,
         more=RATINGS.format(ending=ending) if rated else "",
         note=NOTE.format(ending=ending) if rated else "",
     )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictStr
 
-from benchmarks.core.schemas import Checked, Number, RowSchema, TextOrNone
+from benchmarks.core.schemas import Checked, Number, RowSchema, TextOrNone, expects
 from benchmarks.formats.messages import MOST_MESSAGES, ROLES, read_messages
 from benchmarks.formats.source import Spot
 from benchmarks.formats.trajectory import (
@@ -29,7 +29,7 @@ Object = dict[str, Any]
 class CalledFunction(RowSchema):
     """The tool that a message calls; arguments are JSON as a text, or a text that is none."""
 
-    name: Annotated[StrictStr, Field(min_length=1, description="the name of a tool")]
+    name: Annotated[StrictStr, expects("the name of a tool", min_length=1)]
     arguments: Any = None
 
 
@@ -54,7 +54,7 @@ class RowMessage(RowSchema):
     role: Literal[tuple(ROLES)]  # type: ignore[valid-type]
     content: Annotated[
         StrictStr | list[StrictStr | ContentPart] | None,
-        Field(description="a text, a list of parts, or nothing"),
+        expects("a text, a list of parts, or nothing"),
     ] = None
     name: StrictStr | None = None
     tool_calls: list[MessageCall] | None = None
@@ -69,26 +69,38 @@ class RowMessage(RowSchema):
 class TrajectoryRow(RowSchema):
     """One trajectory: its messages, its scores, and what was hidden from the agent."""
 
-    planjury: Literal[1]
-    task_id: Annotated[StrictStr, Field(min_length=1)]
-    attempt: Nth
-    model: TextOrNone = ""
-    category: TextOrNone = ""
-    prompt: TextOrNone = ""
-    system: TextOrNone = ""
-    messages: Annotated[list[RowMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
-    tools: list[Object] | None = None
-    hidden: Object | None = None
-    stated: Object | None = None
-    reward: Number | None = None
-    scores: dict[str, Number | None] | None = None
-    undefined: dict[str, TextOrNone] | None = None
-    rubric: Annotated[list[RubricScore], Field(max_length=MOST_SCORES)] | None = None
-    termination: TextOrNone = ""
-    started: TextOrNone = ""
-    finished: TextOrNone = ""
-    seed: Annotated[int, Field(strict=True)] | None = None
-    metadata: Object | None = None
+    planjury: Literal[1] = Field(description="version of this row")
+    task_id: Annotated[StrictStr, Field(min_length=1)] = Field(
+        description="the task's id in its dataset"
+    )
+    attempt: Nth = Field(description="number of the attempt at the task, from 1")
+    model: TextOrNone = Field("", description="name of the agent that made the trajectory")
+    category: TextOrNone = Field("", description="kind of the task")
+    prompt: TextOrNone = Field("", description="what the agent was asked")
+    system: TextOrNone = Field("", description="what the agent was told first")
+    messages: Annotated[list[RowMessage], Field(min_length=1, max_length=MOST_MESSAGES)] = Field(
+        description="what was said, in the chat format"
+    )
+    tools: list[Object] | None = Field(
+        None, description="the tools that the agent had, in the chat format"
+    )
+    hidden: Object | None = Field(None, description="what the agent was not told")
+    stated: Object | None = Field(None, description="what the task states, beside the prompt")
+    reward: Number | None = Field(None, description="the score named reward, where there is one")
+    scores: dict[str, Number | None] | None = Field(
+        None, description="value of each score; null is undefined"
+    )
+    undefined: dict[str, TextOrNone] | None = Field(None, description="why a score is undefined")
+    rubric: Annotated[list[RubricScore], Field(max_length=MOST_SCORES)] | None = Field(
+        None, description="what judges made of each turn"
+    )
+    termination: TextOrNone = Field("", description="how the trajectory ended")
+    started: TextOrNone = Field("", description="when it began, ISO 8601")
+    finished: TextOrNone = Field("", description="when it ended, ISO 8601")
+    seed: Annotated[int, Field(strict=True)] | None = Field(
+        None, description="seed of the trajectory"
+    )
+    metadata: Object | None = Field(None, description="everything else that is known of it")
 
 
 ROWS = Checked[TrajectoryRow](TrajectoryRow)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.contrib.auth import authenticate
@@ -22,6 +23,7 @@ from benchmarks import demo as benchmark_demo
 from benchmarks.jobs import services as jobs
 from benchmarks.models import Agent, Dataset, Job, Judging, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
+from tests.annotation.exports.valid_exports import assert_valid_exports
 from tests.annotation.live_sessions import make_live_study
 from tests.annotation.rows import make_person
 from tests.small_demo import demo_named, save_household, shrink_demo
@@ -86,7 +88,9 @@ def test_a_database_in_use_is_left_alone(there: str) -> None:
     assert not Job.objects.exists()
 
 
-def test_the_job_makes_runs_and_a_study_partly_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_job_makes_runs_and_a_study_partly_answered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     shrink_demo(monkeypatch, rejudged=True)
     demo.ensure_demo()
     job = load()
@@ -129,6 +133,7 @@ def test_the_job_makes_runs_and_a_study_partly_answered(monkeypatch: pytest.Monk
     scores = list(human_scores())
     assert scores
     assert all(score.is_simulated for score in scores)
+    assert_valid_exports(tmp_path, hidden=['"manager"', '"simulated-1"', '"observer"'])
 
 
 def test_a_session_while_it_loads_takes_no_level_from_it(monkeypatch: pytest.MonkeyPatch) -> None:

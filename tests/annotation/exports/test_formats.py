@@ -27,6 +27,7 @@ from annotation.planning.services import create_planned_study
 from annotation.plans.plan_files import read_plan
 from annotation.studies.design import study_certificate, study_design
 from benchmarks.models import Dataset
+from tests.annotation.exports.valid_exports import assert_sound_folder
 from tests.annotation.exports.worlds import SPAN, World, make_world, rating_rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
@@ -59,7 +60,8 @@ def test_a_data_set_folder_has_a_card_that_says_how_it_was_judged(
     wish = ExportRequest(Scope(world.study, names=True), licence="cc-by-4.0")
     (folder,) = write_study(wish=wish, formats=["huggingface"], target=tmp_path / "a")
     assert {path.name for path in folder.iterdir()} == {
-        "README.md", "ratings.jsonl", "items.jsonl", "study.json",
+        "README.md", "ratings.jsonl", "items.jsonl", "study.json", "codebook.csv", "schemas",
+        ".zenodo.json", "SHA256SUMS",
     }  # fmt: skip
     _, front, text = (folder / "README.md").read_text().split("---\n", 2)
     head = yaml.safe_load(front)
@@ -79,8 +81,8 @@ def test_a_data_set_folder_has_a_card_that_says_how_it_was_judged(
         "* Rows: 4, of 4 items.", "1 who withdrew", "* The tasks of Tests 1: MIT.",
     ):  # fmt: skip
         assert said in text, said
-    everything = "".join(path.read_text() for path in folder.iterdir())
-    assert '"ann"' not in everything and '"mia"' not in everything
+    assert json.loads((folder / ".zenodo.json").read_text())["license"] == "cc-by-4.0"
+    assert_sound_folder(folder, hidden=['"ann"', '"mia"', '"bob"'])
     head_only = json.loads((folder / "study.json").read_text())
     assert head_only["study"]["seed"] == 11 and "people" not in head_only
 
@@ -92,7 +94,9 @@ def test_the_archive_holds_the_same_files(world: World) -> None:
     with zipfile.ZipFile(io.BytesIO(b"".join(map(bytes, parts)))) as archive:  # type: ignore[arg-type]
         assert archive.testzip() is None
         assert sorted(archive.namelist()) == [
-            "README.md", "items.jsonl", "ratings.jsonl", "study.json",
+            ".zenodo.json", "README.md", "SHA256SUMS", "codebook.csv", "items.jsonl",
+            "ratings.jsonl", "schemas/study-item.v1.json", "schemas/study-rating.v1.json",
+            "study.json",
         ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from annotation.errors import Refused
 from annotation.exports.document import document_text
 from annotation.exports.scope import Scope
-from annotation.imports.schema import check_document, digest_of
+from annotation.imports.reading import check_document, digest_of
 from annotation.imports.services import ImportResult, import_study
 from annotation.models import Participant, Rating, RatingEdit, StoredQuestionnaire, Study
 from annotation.questionnaires import load_questionnaire, questionnaire_text

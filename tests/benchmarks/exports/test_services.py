@@ -200,8 +200,12 @@ def test_chosen_trajectories_bring_their_own_ratings_alone(rated: Run) -> None:
 
 def test_without_ratings_there_is_no_second_file(played: Run, tmp_path: Path) -> None:
     export_run(run=played, format="huggingface", target=tmp_path / "a")
-    assert {p.name for p in (tmp_path / "a").iterdir()} == {"README.md", "trajectories.jsonl"}
-    assert "ratings" not in (tmp_path / "a" / "README.md").read_text()
+    folder = tmp_path / "a"
+    assert {path.name for path in folder.rglob("*") if path.is_file()} == {
+        "README.md", "trajectories.jsonl", "codebook.csv", "trajectory-row.v1.json",
+        ".zenodo.json", "SHA256SUMS",
+    }  # fmt: skip
+    assert "ratings" not in (folder / "README.md").read_text()
 
 
 def test_the_columns_of_parquet_are_typed(played: Run, tmp_path: Path) -> None:

@@ -1,12 +1,7 @@
-"""The schema of a study document; every field is validated before the import starts."""
+"""The schema of a study's document, as it is exported and imported."""
 
-import json
-import zlib
 from datetime import UTC, datetime
-from hashlib import sha256
-from pathlib import Path
 from typing import Annotated, Any, Literal
-from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from pydantic import (
     AfterValidator,
@@ -18,20 +13,9 @@ from pydantic import (
     ValidationError,
 )
 
-from annotation.annotator_quality.rule import ACTIONS, MOST_ANSWERS, MOST_SECONDS
-from annotation.errors import Refused
-from annotation.exports.columns import FORMAT, SCHEMA_VERSION
+from annotation.annotator_quality.rule import MOST_SECONDS, GoldRule
 from annotation.models import Aspect, Assignment, Item, Participant, Study, StudyText
-from benchmarks.core.digests import storable
-from benchmarks.core.json_files import finite, refuse_constant
-from benchmarks.core.problems import json_fault
 
-DOCUMENT = "study.json"
-MOST_PROBLEMS = 20
-# Of a document in an archive, unpacked.
-MOST_BYTES = 2 << 30
-# What is no part of the study itself: meant for this installation alone, or derived from the rest.
-NOT_OF_THE_STUDY = ("local", "columns", "rows", "events")
 Count = Field(ge=0, le=2**31 - 1)
 Big = Field(ge=-(2**63), le=2**63 - 1)
 
@@ -82,18 +66,12 @@ class LabelsIn(SettingsPart):
     others: list[str] = []
 
 
-class GoldRuleIn(StrictDocument):
-    action: Literal[tuple(ACTIONS)]  # type: ignore[valid-type]
-    answers: int = Field(ge=1, le=MOST_ANSWERS)
-    share: FiniteFloat = Field(gt=0, le=1)
-
-
 class SettingsIn(SettingsPart):
     """The settings that pages and imports of a study read."""
 
     design: DesignIn | None = None
     labels: LabelsIn = LabelsIn()
-    gold_rule: GoldRuleIn | None = None
+    gold_rule: GoldRule | None = None
     least_seconds: int | None = Field(None, ge=0, le=MOST_SECONDS)
     training_rounds: int = Field(2, ge=0, le=1000)
 
@@ -103,7 +81,7 @@ def _checked_settings(value: dict[str, Any]) -> dict[str, Any]:
         SettingsIn.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        raise ValueError(f"{_place(first['loc'])}: {first['msg']}") from None
+        raise ValueError(f"{place_words(first['loc'])}: {first['msg']}") from None
     return value
 
 
@@ -286,74 +264,7 @@ class StudyDocument(StrictDocument):
     rows: list[Any]
 
 
-def read_document(path: Path) -> tuple[StudyDocument, str]:
-    """Return a document from a file, from the folder or the archive of an export, and the digest of
-    its contents.
-    """
-    source = path / DOCUMENT if path.is_dir() else path
-    try:
-        text = _archived(source) if is_zipfile(source) else source.read_text(encoding="utf-8")
-        data = json.loads(text, parse_constant=refuse_constant, parse_float=finite)
-    except KeyError:
-        raise Refused("invalid", f"{source}: expected a member {DOCUMENT}, found none") from None
-    except DAMAGED as error:
-        raise Refused("invalid", damaged_member(source, DOCUMENT, error)) from None
-    except OSError as error:
-        raise Refused("invalid", f"{source} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise Refused("invalid", f"{source} is not JSON: {json_fault(error)}") from None
-    return check_document(data, text), digest_of(data)
-
-
-# What reading a member of a damaged archive raises; the last one is for a member with a password.
-DAMAGED = (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
-
-
-def damaged_member(source: Path, name: str, error: Exception) -> str:
-    """Return in words that a member of an archive cannot be read."""
-    why = (str(error) or type(error).__name__)[:120]
-    return f"{source}, {name}: expected a member that can be unpacked, found a damaged one ({why})"
-
-
-def _archived(source: Path) -> str:
-    with ZipFile(source) as archive:
-        if archive.getinfo(DOCUMENT).file_size > MOST_BYTES:
-            raise Refused("invalid", f"{DOCUMENT} is larger than {MOST_BYTES >> 30} GB")
-        return archive.read(DOCUMENT).decode()
-
-
-def check_document(data: Any, text: str) -> StudyDocument:
-    """Return the document where every field is there and of its kind; else name the first
-    problems.
-    """
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise Refused("invalid", f'this is no exported study: "format" must be "{FORMAT}"')
-    version = data.get("schema_version")
-    if version != SCHEMA_VERSION:
-        raise Refused(
-            "invalid",
-            f"this file has schema version {version!r}; known here is {SCHEMA_VERSION}: "
-            "upgrade this installation, or export the study again",
-        )
-    if "blind" in data:
-        raise Refused(
-            "invalid",
-            "this file holds one annotator's answers alone, not a study; let somebody export it "
-            "who does not annotate in it",
-        )
-    if storable(data) != data:
-        raise Refused("invalid", "this file holds a character that no database stores, such as NUL")
-    try:
-        return StudyDocument.model_validate_json(text)
-    except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False)
-        faults = [f"{_place(problem['loc'])}: {problem['msg']}" for problem in problems]
-        more = len(faults) - MOST_PROBLEMS
-        rest = f"; and {more} more" if more > 0 else ""
-        raise Refused("invalid", "; ".join(faults[:MOST_PROBLEMS]) + rest) from None
-
-
-def _place(parts: tuple[int | str, ...]) -> str:
+def place_words(parts: tuple[int | str, ...]) -> str:
     """Return where a field stands, counting from one: ``seats 3, edits 1, at``."""
     words: list[str] = []
     for part in parts:
@@ -362,12 +273,3 @@ def _place(parts: tuple[int | str, ...]) -> str:
         else:
             words.append(str(part))
     return ", ".join(words)
-
-
-def digest_of(data: dict[str, Any]) -> str:
-    """Return the same for every export of the same study at the same moment, wherever it was
-    made.
-    """
-    kept = {name: part for name, part in data.items() if name not in NOT_OF_THE_STUDY}
-    text = json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return sha256(text.encode()).hexdigest()
