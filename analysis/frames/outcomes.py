@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+# The measures that several pages know by name.
+ACCURATE, VALID = "accurate", "valid"
 COLUMNS = ("run", "label", "trajectory", "task", "termination")
 NOT_RECORDED = "not recorded"
 NOT_JUDGED = "the judging “{name}” did not include it"

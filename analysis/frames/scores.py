@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Count, QuerySet, Sum
 
 from analysis.filters.selection import ChosenRun
-from analysis.frames.outcomes import by_id, counted, outcome_frame
+from analysis.frames.outcomes import VALID, by_id, counted, outcome_frame
 from benchmarks.core.registry import find_system
 from benchmarks.models import AnswererVersion, JudgeScore, Trajectory, Turn
 from benchmarks.roles.judge_names import judge_names
@@ -269,9 +269,6 @@ def unread(
         for judging, label in by_judging.items()
         if judging in turns
     }
-
-
-VALID = "valid"
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,10 @@
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from analysis.frames.outcomes import why_undefined
+from analysis.filters.selection import ChosenRun
+from analysis.frames.outcomes import unfinished, why_undefined
+from analysis.reports.system_facts import in_words
+from analysis.stats.comparison.paired import PairedTasks, pair_by_task
 from analysis.stats.descriptive.means import Scale
 from analysis.stats.descriptive.trials import measure_mean
 from analysis.stats.results import Estimate
@@ -15,6 +18,27 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NOTHING_HERE = "no task of this kind"
+
+
+def left_out(
+    run: ChosenRun, mine: "DataFrame", metric: str, titles: "Mapping[str, str] | None" = None
+) -> dict[str, int]:
+    """Count the trajectories of a run without a metric by reason, the most common first.
+
+    ``mine`` are its rows of an outcome frame; ``titles`` put dimensions in words.
+    """
+    left = Counter(unfinished(run))
+    for why, count in why_undefined(mine, metric).items():
+        left[why if titles is None else in_words(why, titles)] += count
+    return dict(left.most_common())
+
+
+def pair_rows(first: "DataFrame", second: "DataFrame", metric: str) -> PairedTasks:
+    """Match the rows of two sides by task, on one metric."""
+    return pair_by_task(
+        first["task"].tolist(), first[metric].to_numpy(),
+        second["task"].tolist(), second[metric].to_numpy(),
+    )  # fmt: skip
 
 
 def estimate_measure(

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.filters.selection import ChosenRun
-from analysis.pages.outcome_estimates import estimate_measure
+from analysis.pages.outcome_estimates import estimate_measure, pair_rows
 from analysis.stats.comparison.extremes import Difference, group_differences, pairs_of
-from analysis.stats.comparison.paired import pair_by_task, paired_difference
+from analysis.stats.comparison.paired import paired_difference
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.comparisons import Grouping
 from benchmarks.core.ports.labels import Measure, plain
@@ -153,9 +153,7 @@ def beside_people(
         for run in agents:
             other = people[run.condition]
             own, others = (here[here["run"] == one.pk] for one in (run, other))
-            paired = pair_by_task(
-                own["task"].tolist(), own[metric], others["task"].tolist(), others[metric]
-            )
+            paired = pair_rows(own, others, metric)
             if not paired.tasks:
                 continue
             agent_value, people_value = (

@@ -1,6 +1,5 @@
 """The page that compares agents in pairs, task by task, with tests corrected for their number."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -9,7 +8,6 @@ from analysis.figures.model_pairs import PairMark, pair_forest, pair_matrix
 from analysis.figures.tool_use import SharePart, share_cells
 from analysis.filters.page_filters import known_dimensions, measures_here
 from analysis.filters.selection import ChosenRun
-from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.frames.scores import measure_frame
 from analysis.kit import columns
 from analysis.kit.columns import Column
@@ -27,7 +25,7 @@ from analysis.pages.comparisons import (
     tasks_column,
 )
 from analysis.pages.leaderboard.rows import signature
-from analysis.pages.outcome_estimates import estimate_measure
+from analysis.pages.outcome_estimates import estimate_measure, left_out
 from analysis.reports import addresses, system_facts
 from analysis.reports import content as parts
 from analysis.reports.content import Cell, exclusions, how_interval, number_cell, rounded
@@ -256,10 +254,8 @@ def _value(
 ) -> AgentValue:
     """Estimate the measure of an agent, on all its tasks."""
     mine, titles = frame[frame["run"] == run.pk], system_facts.titles_of(system)
-    left = Counter(unfinished(run))
-    for why, count in why_undefined(mine, metric).items():
-        left[system_facts.in_words(why, titles)] += count
-    value = estimate_measure(mine, metric, measure, left, scale_of(system, metric))
+    excluded = left_out(run, mine, metric, titles)
+    value = estimate_measure(mine, metric, measure, excluded, scale_of(system, metric))
     known = mine[mine[metric].notna()]
     if not len(known):
         return AgentValue(run, value, value)

@@ -8,14 +8,13 @@ from analysis.figures.layout.theme import Figure
 from analysis.figures.lines import number_lines
 from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.factors import condition_titles
-from analysis.frames.outcomes import outcome_frame
+from analysis.frames.outcomes import ACCURATE, outcome_frame
 from analysis.kit import columns
 from analysis.kit.columns import Column
 from analysis.kit.empty import no_runs
 from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
 from analysis.pages.conditions.rows import ByCondition, Lengths, by_condition, by_length
-from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.reports import addresses, figure_specs, run_marks
 from analysis.reports import content as parts
 from analysis.reports.content import Cell, estimate_cell, exclusions, how_interval, points_cell

@@ -1,16 +1,16 @@
 """Accuracy of every agent under every condition, and how far it is from the baseline."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.filters.selection import ChosenRun
-from analysis.frames.outcomes import unfinished, why_undefined
+from analysis.frames.outcomes import ACCURATE
 from analysis.frames.tool_calls import remaining_parts
-from analysis.pages.leaderboard.rows import ACCURATE, paired_difference
+from analysis.pages.outcome_estimates import left_out, pair_rows
 from analysis.reports import addresses
 from analysis.reports.formatting import first_up
+from analysis.stats.comparison.paired import paired_difference
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
 from benchmarks.core.conditions import STANDARD
@@ -105,9 +105,7 @@ def by_condition(
             if run is None or base is None:
                 change[agent, condition] = NO_RUN if run is None else NO_BASELINE
             else:
-                change[agent, condition] = paired_difference(
-                    frame, run, base, comparisons=max(size, 1)
-                )
+                change[agent, condition] = _change(frame, run, base, comparisons=max(size, 1))
     captions = {
         name: known.get(name) or Caption(first_up(titles.get(name, name))) for name in order
     }
@@ -116,12 +114,17 @@ def by_condition(
 
 def _accuracy(frame: "DataFrame", run: ChosenRun) -> Estimate:
     mine = frame[frame["run"] == run.pk]
-    left = Counter(unfinished(run))
-    left.update(why_undefined(mine, ACCURATE))
     known = mine[mine[ACCURATE].notna()]
-    return success_rate(
-        known[ACCURATE].to_numpy(), known["task"].tolist(), excluded=dict(left.most_common())
-    )
+    excluded = left_out(run, mine, ACCURATE)
+    return success_rate(known[ACCURATE].to_numpy(), known["task"].tolist(), excluded=excluded)
+
+
+def _change(
+    frame: "DataFrame", run: ChosenRun, base: ChosenRun, *, comparisons: int = 1
+) -> Estimate:
+    """Return the change in accuracy from the base on the tasks that both have."""
+    own, others = (frame[frame["run"] == one.pk] for one in (run, base))
+    return paired_difference(pair_rows(own, others, ACCURATE), comparisons=comparisons)
 
 
 def by_length(by: ByCondition, frame: "DataFrame", contrasts: Contrasts) -> Lengths | None:
@@ -147,7 +150,7 @@ def by_length(by: ByCondition, frame: "DataFrame", contrasts: Contrasts) -> Leng
             )
     first, last = contrasts.lengths[0], contrasts.lengths[-1]
     longer = {
-        agent: paired_difference(frame, by.runs[agent, last], by.runs[agent, first])
+        agent: _change(frame, by.runs[agent, last], by.runs[agent, first])
         if (agent, first) in by.runs and (agent, last) in by.runs
         else NO_RUN
         for agent in by.agents

@@ -14,9 +14,10 @@ from analysis.filters.selection import ChosenRun
 from analysis.frames.failures import TrajectoryFaults, find_faults, returned_to
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.scores import turn_scores
+from analysis.pages.outcome_estimates import pair_rows
 from analysis.reports.formatting import difference, plural
 from analysis.stats.comparison.label_swaps import SwapResult, swap_family
-from analysis.stats.comparison.paired import pair_by_task, paired_difference
+from analysis.stats.comparison.paired import paired_difference
 from analysis.stats.descriptive.means import MeanTable
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.failure_causes import FailedTrajectory, structured_cause
@@ -225,11 +226,7 @@ def _failing_more(data: Failures, run: ChosenRun) -> Estimate:
     if len(data.runs) < 2:
         return Estimate.without_value(NO_OTHER)
     own = data.frame["run"] == run.pk
-    mine, others = data.frame[own], data.frame[~own]
-    paired = pair_by_task(
-        mine["task"].tolist(), mine["failed"].to_numpy(),
-        others["task"].tolist(), others["failed"].to_numpy(),
-    )  # fmt: skip
+    paired = pair_rows(data.frame[own], data.frame[~own], "failed")
     # Of two agents one difference is the other's turned round.
     comparisons = len(data.runs) if len(data.runs) > 2 else 1
     return paired_difference(paired, comparisons=comparisons)

@@ -11,7 +11,7 @@ from analysis.figures.layout.theme import Figure
 from analysis.figures.leaderboard import BoardAxis, LeaderboardRow, leaderboard_figure
 from analysis.filters import ALL_TASKS
 from analysis.filters.selection import ChosenRun
-from analysis.frames.outcomes import outcome_frame
+from analysis.frames.outcomes import ACCURATE, VALID, outcome_frame
 from analysis.frames.sizes import pool_sizes
 from analysis.kit import columns
 from analysis.kit.columns import Column
@@ -19,15 +19,12 @@ from analysis.kit.empty import no_runs
 from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
 from analysis.pages.leaderboard.rows import (
-    ACCURATE,
     BOTH,
     DIFFER,
     EXHAUSTED,
-    VALID,
     AgentResult,
     blind_rows,
     is_recorded,
-    over_pairs,
     published_rows,
     ranked,
     row_of,
@@ -362,10 +359,10 @@ def _note(
     sentences = [f"With 95 % intervals: {wilson}t for means{again}."]
     if ranks:
         # The lead is one difference of all pairs of so many agents.
-        among = page.selection.agents_here
+        pairs = page.selection.agents_here * (page.selection.agents_here - 1) // 2
         sentences.append(
             "With a rank: the ranks compatible with all pairwise differences, 95 % for all agents "
-            f"together{over_pairs(max(1, among * (among - 1) // 2))}."
+            f"together{f', Bonferroni over {pairs:,} pairs' * (pairs > 1)}."
         )
     if published:
         sentences.append(

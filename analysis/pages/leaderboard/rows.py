@@ -5,13 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.filters.selection import ChosenRun
-from analysis.frames.outcomes import unfinished, why_undefined
-from analysis.pages.outcome_estimates import estimate_measure
-from analysis.reports import system_facts
+from analysis.pages.outcome_estimates import estimate_measure, left_out
 from analysis.reports.published import published_estimate
-from analysis.stats.comparison import paired
 from analysis.stats.comparison.ranks import rank_order
-from analysis.stats.descriptive.proportions import Method, share
+from analysis.stats.descriptive.proportions import share
 from analysis.stats.descriptive.trials import measure_mean
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.labels import Measure
@@ -21,7 +18,6 @@ from benchmarks.validity.selectors import BlindPolicy, CertifiedValidity
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-ACCURATE, VALID = "accurate", "valid"
 BLIND = "a blind policy, which does not read its task"
 NOT_CERTIFIED = "not part of the certificate of validity"
 A_MEAN = "a mean, no share"
@@ -81,27 +77,20 @@ def row_of(
 ) -> AgentResult:
     """Estimate an agent's measures."""
     mine = frame[frame["run"] == run.pk]
-    missing = unfinished(run)
-
-    def excluded(metric: str) -> dict[str, int]:
-        total = Counter(missing)
-        for why, count in why_undefined(mine, metric).items():
-            total[system_facts.in_words(why, titles)] += count
-        return dict(total.most_common())
-
     estimates = {
-        metric: estimate_measure(mine, metric, measure, excluded(metric))
+        metric: estimate_measure(mine, metric, measure, left_out(run, mine, metric, titles))
         for metric, measure in measures.items()
     }
     main, wald = headline[0], Estimate.without_value(A_MEAN)
     if measures[main].kind == "rate":
         values = mine.loc[mine[main].notna()]
         repeated = values["task"].duplicated().any()
-        wald = (
-            Estimate.without_value(TRIED_AGAIN)
-            if repeated
-            else _share(values[main], excluded(main), "wald")
-        )
+        if repeated:
+            wald = Estimate.without_value(TRIED_AGAIN)
+        elif len(values) or not estimates[main].excluded:
+            wald = share(int(values[main].sum()), len(values), method="wald")
+        else:
+            wald = estimates[main]
     known = mine[DIFFER].dropna()
     return _result(
         run.label,
@@ -112,12 +101,6 @@ def row_of(
         endings=dict(Counter(str(code) for code in mine["termination"])),
         differ=int(known.sum()) if len(known) else None,
     )
-
-
-def _share(values: Any, excluded: Mapping[str, int], method: Method) -> Estimate:
-    if len(values) == 0 and excluded:
-        return Estimate.without_value(next(iter(excluded)), excluded=excluded)
-    return share(int(values.sum()), len(values), method=method, excluded=excluded)
 
 
 def published_rows(
@@ -247,34 +230,6 @@ def _unranked(row: AgentResult) -> str:
 def second_value(row: AgentResult) -> float:
     """Return the second measure of an agent, 0 where it has none: rows with equal ranks by it."""
     return (row.second.value or 0.0) if row.second is not None else 0.0
-
-
-def paired_difference(
-    frame: "DataFrame",
-    first: ChosenRun | None,
-    second: ChosenRun | None,
-    metric: str = ACCURATE,
-    *,
-    comparisons: int = 1,
-    most: float | None = None,
-) -> Estimate:
-    """Return the difference in a metric on the tasks that both have, one of so many of one family.
-
-    ``most`` is the largest difference that the measure's scale allows.
-    """
-    if first is None or second is None:
-        return Estimate.without_value("published rows have no tasks here")
-    one, other = (frame[frame["run"] == run.pk] for run in (first, second))
-    matched = paired.pair_by_task(
-        one["task"].tolist(), one[metric].to_numpy(),
-        other["task"].tolist(), other[metric].to_numpy(),
-    )  # fmt: skip
-    return paired.paired_difference(matched, comparisons=comparisons, most=most)
-
-
-def over_pairs(pairs: int) -> str:
-    """Return what a simultaneous interval is corrected for, in brackets after it."""
-    return f", Bonferroni over {pairs:,} pairs" if pairs > 1 else ""
 
 
 def is_recorded(row: AgentResult) -> bool:

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.filters.selection import ChosenRun
-from analysis.frames.outcomes import unfinished, why_undefined
-from analysis.stats.descriptive.means import OPEN_SCALE
+from analysis.frames.outcomes import why_undefined
+from analysis.pages.outcome_estimates import left_out
+from analysis.stats.descriptive.means import OPEN_SCALE, Scale
 from analysis.stats.descriptive.spread import Quartiles, quartiles
 from analysis.stats.descriptive.trials import TrialCounts, count_trials, measure_mean, pass_power
 from analysis.stats.results import Estimate
@@ -88,44 +89,40 @@ def _row(run: ChosenRun, mine: "DataFrame", scale: RewardScale) -> AgentRewards:
         tasks=len(tried),
         trials=trials,
         tried=(min(tried.values(), default=0), max(tried.values(), default=0)),
-        reward=reward_of(mine, dict(unfinished(run)), scale),
+        reward=_mean(
+            mine,
+            REWARD,
+            left_out(run, mine, REWARD),
+            rate=scale.binary,
+            scale=(0, 1) if scale.bounded else OPEN_SCALE,
+        ),
         passes=()
         if why
         else tuple(pass_power(trials, k) for k in range(1, min(trials.most, MOST_TRIALS) + 1)),
         no_passes=why,
         counted={name: quartiles(mine[name].to_numpy()) for name in COUNTED},
-        stated={name: _mean(mine, name) for name in STATED},
+        stated={name: _mean(mine, name, why_undefined(mine, name)) for name in STATED},
         endings=dict(Counter(str(code) for code in mine["termination"])),
     )
 
 
-def reward_of(mine: "DataFrame", excluded: Mapping[str, int], scale: RewardScale) -> Estimate:
-    """Return the mean reward; without a stated reward a trajectory is left out and counted.
+def _mean(
+    mine: "DataFrame",
+    name: str,
+    excluded: Mapping[str, int],
+    *,
+    rate: bool = False,
+    scale: Scale = (0, None),
+) -> Estimate:
+    """Return the mean of what files state; where they do not, a trajectory is left out.
 
     Several trials of a task are not independent, so then it is by task; with one trial each the
-    interval is Wilson's for rewards of 0 and 1, else t.
+    interval is Wilson's for values of 0 and 1, else t.
     """
-    left = Counter(excluded)
-    left.update(why_undefined(mine, REWARD))
-    known = mine[mine[REWARD].notna()]
-    counts = dict(left.most_common())
-    if known.empty:
-        reason = next(iter(counts), "no trajectory has ended")
-        return Estimate.without_value(reason, excluded=counts)
-    return measure_mean(
-        known[REWARD].to_numpy(),
-        known["task"].tolist(),
-        rate=scale.binary,
-        scale=(0, 1) if scale.bounded else OPEN_SCALE,
-        excluded=counts,
-    )
-
-
-def _mean(mine: "DataFrame", name: str) -> Estimate:
-    left = why_undefined(mine, name)
     known = mine[mine[name].notna()]
     if known.empty:
-        return Estimate.without_value(next(iter(left), "no trajectory has ended"), excluded=left)
+        why = next(iter(excluded), "no trajectory has ended")
+        return Estimate.without_value(why, excluded=excluded)
     return measure_mean(
-        known[name].to_numpy(), known["task"].tolist(), rate=False, scale=(0, None), excluded=left
+        known[name].to_numpy(), known["task"].tolist(), rate=rate, scale=scale, excluded=excluded
     )

@@ -7,14 +7,13 @@ from dataclasses import replace
 from analysis.figures.decline import decline_figure
 from analysis.figures.layout.theme import Figure
 from analysis.figures.tool_use import PointRow, SharePart, cells_width, panel_dots, share_cells
-from analysis.frames.outcomes import outcome_frame
+from analysis.frames.outcomes import ACCURATE, outcome_frame
 from analysis.frames.tool_calls import KEPT, RUNNING, failure_categories, progress_frame
 from analysis.kit import columns
 from analysis.kit.columns import Column
 from analysis.kit.empty import no_runs
 from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
-from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.pages.tools.rows import (
     RIGHT,
     UNCLASSIFIED,

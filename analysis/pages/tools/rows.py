@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.filters.selection import ChosenRun
-from analysis.frames.outcomes import unfinished, why_undefined
+from analysis.frames.outcomes import ACCURATE
 from analysis.frames.tool_calls import KEPT, RUNNING
 from analysis.kit.links import Link
-from analysis.pages.leaderboard.rows import ACCURATE
+from analysis.pages.outcome_estimates import left_out
 from analysis.reports import addresses
 from analysis.stats.descriptive.rates import ratio_of_totals
 from analysis.stats.descriptive.trials import measure_mean, success_rate
@@ -60,15 +60,13 @@ def tool_row(
     mine = frame[frame["run"] == run.pk]
     scored = mine[mine[ACCURATE].notna()]
     tasks = scored["task"].tolist()
-    left = Counter(unfinished(run))
-    left.update(why_undefined(mine, ACCURATE))
     ends = [
         RIGHT if right else categories.get(pk) or UNCLASSIFIED
         for pk, right in zip(scored["trajectory"], scored[ACCURATE], strict=True)
     ]
     kinds = (RIGHT, *use.categories, UNCLASSIFIED)
     calls = scored[use.calls].to_numpy()
-    excluded = dict(left.most_common())
+    excluded = left_out(run, mine, ACCURATE)
     return ToolRow(
         run=run,
         searches=_mean(scored, use.searches, excluded),
