@@ -6,10 +6,10 @@ export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 # Containers often set it; then each of the many processes of a test run compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-CHECKS := check-format check-style check-types check-templates check-migrations check-imports
+CHECKS := check-format check-style check-types check-templates check-migrations check-imports check-docs
 
 .DEFAULT_GOAL := help
-.PHONY: help run services services-stop test test-browser looks test-postgres test-unit check $(CHECKS) bench format demo package lock \
+.PHONY: help run services services-stop test test-browser looks test-postgres test-unit check $(CHECKS) bench format demo docs screenshots package lock \
 	clean chromium
 
 help: ## Show this list
@@ -41,7 +41,7 @@ test-postgres: $(VENV)/.dev ## Run the tests that use database or queue on Postg
 test-unit: $(VENV)/.dev ## Run all other tests
 	@$(PY) -m pytest -m "not browser" -n 2 --dist worksteal --durations=25
 
-check: $(CHECKS) ## Check format, style, types, templates, migrations and import rules
+check: $(CHECKS) ## Check format, style, types, templates, migrations, import rules and docs
 
 $(CHECKS): $(VENV)/.dev
 
@@ -64,6 +64,8 @@ check-migrations:
 check-imports:
 	$(VENV)/bin/lint-imports
 
+check-docs: docs
+
 bench: $(VENV)/.dev ## Measure start, pages and background work
 	@for script in tests/bench/[!_]*.py; do PYTHONPATH=. $(PY) $$script || exit 1; done
 
@@ -73,6 +75,12 @@ format: $(VENV)/.dev ## Put the code into its usual form
 
 demo: $(VENV)/.core ## Make the finished demo that ships with the product anew (some ten minutes)
 	@$(PY) requirements/scripts/make_demo.py annotation/demo/demo.zip.zst
+
+docs: $(VENV)/.dev ## Build the documentation into site/, which the product serves under /docs/
+	@$(PY) requirements/scripts/build_docs.py
+
+screenshots: $(VENV)/.dev chromium ## Make the pictures of README and docs anew, from the demo
+	@$(PY) requirements/scripts/screenshots.py
 
 package: $(VENV)/.dev ## Build wheels and sources of PlanJury and its client into dist/
 	@requirements/scripts/package.sh $(PY) dist

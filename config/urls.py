@@ -4,12 +4,13 @@ from allauth.account.decorators import secure_admin_login
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.conf import settings
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 
 from analysis.api import router as analysis
 from annotation.api import desk, ratings, sessions, studies
 from annotation.api.errors import HANDLERS
 from benchmarks.api.build import make_api
+from config.docs_site import docs
 
 # The admin's own login page would let people in past their second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -40,6 +41,7 @@ urlpatterns = [
     path("accounts/", include("config.account_urls")),
     path("server/", include("config.operations.urls")),
     path("api/v1/", api.urls),
+    re_path(r"^docs/(?P<path>.*)$", docs, name="docs"),
     path("", include("annotation.urls")),
     path("", include("benchmarks.api.urls")),
     path("", include("benchmarks.urls")),

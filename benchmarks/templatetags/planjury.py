@@ -1,5 +1,6 @@
 """Numbers, durations, plans and addresses in templates."""
 
+import re
 from calendar import month_abbr
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,8 +9,8 @@ from typing import Any
 from django import template
 from django.http import QueryDict
 from django.templatetags.static import static
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 
 from benchmarks.core.plans import split_steps
@@ -105,6 +106,15 @@ def duration(seconds: float | None) -> str:
             n = round(seconds / size)
             return f"{n} {unit}{'' if n == 1 else 's'}"
     return ""
+
+
+@register.filter
+def docs_links(text: Any) -> SafeString:
+    """Return a text whose names of documentation pages, as ``docs/agreement.md``, are links."""
+    escaped = conditional_escape(text)
+    return mark_safe(
+        re.sub(r"(?<![\w/-])docs/([a-z-]+)\.md\b", r'<a href="/docs/\1/">\g<0></a>', escaped)
+    )
 
 
 @register.filter

@@ -220,6 +220,9 @@ WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 # Only our own pages use our files.
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 
+# The documentation, where `make docs` or the wheel has put it.
+DOCS_SITE = BASE_DIR / "site"
+
 # --- Background work ------------------------------------------------------------------------------
 
 BROKER_DIR = DATA_DIR / "broker"

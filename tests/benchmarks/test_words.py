@@ -5,7 +5,7 @@ import pytest
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.core.types import Outcome
 from benchmarks.systems.adaplanbench import episode, metrics
-from benchmarks.templatetags.planjury import duration, number, percent, sparkline, turns
+from benchmarks.templatetags.planjury import docs_links, duration, number, percent, sparkline, turns
 
 
 def test_every_ending_of_adaplanbench_is_put_into_words() -> None:
@@ -75,3 +75,10 @@ def test_a_gap_in_the_scores_is_a_gap_in_the_line() -> None:
     assert drawn["last"] == (116.0, 18.0)
     assert drawn["words"] == "from 1.00 to 3.00"
     assert sparkline([None])["words"] == "no scores"
+
+
+def test_names_of_documentation_pages_become_links() -> None:
+    text = "Sources: docs/agreement.md (a < b); not /old-docs/x.md."
+    assert docs_links(text) == (
+        'Sources: <a href="/docs/agreement/">docs/agreement.md</a> (a &lt; b); not /old-docs/x.md.'
+    )

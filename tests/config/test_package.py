@@ -90,6 +90,7 @@ def test_in_an_empty_environment_the_demo_shows_a_page(wheels: Path, tmp_path: P
     )
     try:
         assert "Sign in" in first_page(f"http://localhost:{port}/accounts/login/")
+        assert "PlanJury docs" in first_page(f"http://localhost:{port}/docs/")
     finally:
         demo.send_signal(signal.SIGINT)
         said, _ = demo.communicate(timeout=120)
@@ -106,7 +107,7 @@ def test_the_wheel_holds_the_product_and_nothing_else(wheels: Path) -> None:
     assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"planjury"}
     inside = {name.split("/")[1] for name in names if name.startswith("planjury/")}
     assert inside == {
-        *("analysis", "annotation", "benchmarks", "config", "devtools", "docs", "static"),
+        *("analysis", "annotation", "benchmarks", "config", "devtools", "site", "static"),
         *("manage.py", "pyproject.toml", "requirements", "templates"),
     }
     assert any(name.endswith("licenses/LICENSE") for name in names)

@@ -604,6 +604,10 @@ annotation:session_monitor        GET  login    403      403      403      ok   
 annotation:session_control        GET  login    404      404      404      403      ok       403      404      404      ok
 annotation:session_control        POST login    404      404      404      403      422      403      404      404      422
 
+# The documentation, the same as in the sources
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+docs                              GET  ok       ok       ok       ok       ok       ok       ok       ok       ok       ok
+
 # Operating the server
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
 server                            GET  login    403      403      403      403      403      403      403      403      ok

@@ -208,6 +208,7 @@ def build_world() -> World:
         "token_id": admin.api_tokens.get().pk,
         "table_id": _table(people["viewer"]),
         **_remarks(people["viewer"]),
+        "path": "",
         "view_id": save_view(owner=people["viewer"], page=TRAJECTORIES, name="Mine", query="").pk,
     }
     handler = BaseHandler()

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from functools import cache, partial
+from pathlib import Path
 
 import pytest
 from django.http import HttpResponse
@@ -56,6 +57,13 @@ def _refuse(status: int, *_: object, **__: object) -> HttpResponse:
 def _only_faults_are_news(caplog: pytest.LogCaptureFixture, settings: Settings) -> None:
     caplog.set_level(logging.CRITICAL, logger="django.request")
     settings.DEBUG_PROPAGATE_EXCEPTIONS = True
+
+
+@pytest.fixture(autouse=True)
+def _a_site_of_docs(settings: Settings, tmp_path: Path) -> None:
+    """One page is there, whether or not the sources hold a built site."""
+    (tmp_path / "index.html").touch()
+    settings.DOCS_SITE = tmp_path
 
 
 @pytest.fixture(scope="module")
