@@ -107,4 +107,5 @@ VALIDITY = Validity(
         ),
     ),
     forms=PLAN_FORMS,
+    version="2",
 )  # fmt: skip
