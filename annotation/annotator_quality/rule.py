@@ -4,7 +4,7 @@ They are kept in the settings of the study. Overview, Quality, Home, payment and
 completion code all read `work_rules`, so that they name the same people for the same reasons.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
@@ -12,7 +12,7 @@ from pydantic import Field, with_config
 
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
-from benchmarks.core.schemas import STRICT, Among, Checked, expects
+from benchmarks.core.schemas import STRICT, Among, expects
 
 GOLD_RULE, LEAST_SECONDS, CODE_CHECK = "gold_rule", "least_seconds", "code_check"
 NOTHING, WARN, TRAIN, PAUSE = "nothing", "warn", "train", "pause"
@@ -51,11 +51,6 @@ class GoldRule:
         """Say whether so many right answers of those asked for break the rule."""
         return asked >= self.answers and right < self.share * asked
 
-    def problems(self) -> Iterator[tuple[str, str]]:
-        """Yield what is wrong with the rule: the name of a field, and what it takes."""
-        for (name,), expected, _ in GOLD_RULES.faults(asdict(self)):
-            yield str(name), f"the gold rule takes {expected}"
-
     @property
     def words(self) -> str:
         """The rule in words."""
@@ -66,9 +61,6 @@ class GoldRule:
     def stored(self) -> dict[str, Any]:
         """The rule as the settings of a study hold it."""
         return asdict(self)
-
-
-GOLD_RULES = Checked[GoldRule](GoldRule)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from annotation.planning.services import (
 )
 from annotation.planning.views import MOST_ITEMS
 from annotation.plans.plan_files import read_document
-from annotation.plans.retention_rule import MOST_DAYS, RetentionRule
+from annotation.plans.retention_rule import Days, RetentionRule
 from annotation.plans.study_plan import PlanError, PlanProblem
 from annotation.studies.progress import study_progress
 from annotation.studies.services import change_study, set_study_status
@@ -316,9 +316,9 @@ def delete_study(
 class RetentionIn(Strict):
     """Days after the closing of a study at which parts of it are deleted; null keeps them."""
 
-    platform_ids: int | None = Field(None, ge=1, le=MOST_DAYS)
-    invitations: int | None = Field(None, ge=1, le=MOST_DAYS)
-    answers: int | None = Field(None, ge=1, le=MOST_DAYS)
+    platform_ids: Days = None
+    invitations: Days = None
+    answers: Days = None
     archive: bool = Field(False, description="Archive the study before answers are deleted.")
     reason: str = Field("", max_length=1000)
 

@@ -50,7 +50,8 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
 }
 
 
-def _within(name: str) -> Any:
+def within(name: str) -> Any:
+    """Return the check of a number in `BOUNDS`."""
     least, most = BOUNDS[name]
     return Field(strict=True, ge=least, le=most)
 
@@ -162,25 +163,25 @@ class StudyPlan:
     name: Annotated[str, ShortText(LONGEST_NAME)]
     questionnaire: Word
     items: ItemSource
-    raters: Annotated[int, _within("raters")] = 1
-    places: Annotated[int, _within("places")] = 0
+    raters: Annotated[int, within("raters")] = 1
+    places: Annotated[int, within("places")] = 0
     annotators: Annotated[tuple[Word, ...], Field(max_length=MOST_ANNOTATORS)] = ()
     dealing: Dealing = "named"
-    lease_minutes: Annotated[int, _within("lease_minutes")] = 120
+    lease_minutes: Annotated[int, within("lease_minutes")] = 120
     order: Order = "blocks"
     whole_tasks: StrictBool = False
     queries_each: Annotated[int, Field(strict=True, ge=1, le=MOST_QUERIES)] | None = None
-    seed: Annotated[int, _within("seed")] = 1
+    seed: Annotated[int, within("seed")] = 1
     training: tuple[SpecialItem, ...] = ()
     gold: tuple[SpecialItem, ...] = ()
-    gold_each: Annotated[int, _within("gold_each")] = 0
+    gold_each: Annotated[int, within("gold_each")] = 0
     gold_rule: GoldRule = field(default_factory=GoldRule)
     pass_mark: Annotated[float, expects("a share from 0 to 1", strict=True, ge=0, le=1)] = 0.75
     background: Word = ""
     information: Text = ""
     consent: Text = ""
-    idle_seconds: Annotated[int, _within("idle_seconds")] = 60
-    break_minutes: Annotated[int, _within("break_minutes")] = 45
+    idle_seconds: Annotated[int, within("idle_seconds")] = 60
+    break_minutes: Annotated[int, within("break_minutes")] = 45
     closes_at: Moment = None
     retention: RetentionRule = field(default_factory=RetentionRule)
     blinded: StrictBool = True

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
+from pydantic import Field, with_config
+from typing_extensions import TypedDict
 
 from annotation.annotator_quality.rule import (
     CODE_CHECK,
@@ -27,18 +29,14 @@ from annotation.audit_log.events import checked_reason, record_event
 from annotation.errors import Refused
 from annotation.models import Assignment, RatingEdit, Study, StudyEvent
 from annotation.plans.retention_rule import RETENTION, RetentionRule, retention_rule
-from annotation.plans.study_plan import BOUNDS
+from annotation.plans.study_plan import LONGEST_NAME, within
 from annotation.studies.storage import mark_removed, remove_study
 from annotation.study_frame.storing import is_stored
+from benchmarks.core.schemas import STRICT, Among, Checked, ShortText
 from benchmarks.models import Run
 from benchmarks.visibility import role_changes_in
 
 ENDED = "the closing date has passed"
-TIMES: Mapping[str, str] = {
-    "lease_minutes": "minutes that somebody may keep an item",
-    "idle_seconds": "seconds after which time is no longer counted",
-    "break_minutes": "minutes of work after which a break is suggested",
-}
 # What goes when a person is erased, kept among the settings: their words alone, or scores too.
 ERASURE, WORDS_ALONE, SCORES_TOO = "erasure", "words", "scores"
 # What is kept among the settings rather than in a column, and how it is read.
@@ -49,7 +47,25 @@ KEPT: Mapping[str, Callable[[Study], Any]] = {
     CODE_CHECK: code_check,
     RETENTION: lambda study: retention_rule(study).stored,
 }
-CHANGEABLE = frozenset({"name", "closes_at", *KEPT, *TIMES})
+
+
+@with_config(STRICT)
+class StudyChange(TypedDict, total=False):
+    """What may change of a running study."""
+
+    name: Annotated[str, ShortText(LONGEST_NAME)]
+    closes_at: Annotated[datetime | None, Field(strict=True)]
+    lease_minutes: Annotated[int, within("lease_minutes")]
+    idle_seconds: Annotated[int, within("idle_seconds")]
+    break_minutes: Annotated[int, within("break_minutes")]
+    erasure: Literal["words", "scores"]
+    gold_rule: GoldRule
+    least_seconds: Annotated[int, Field(strict=True, ge=0, le=MOST_SECONDS)]
+    code_check: Annotated[str, Among(CODE_CHECKS)]
+    retention: RetentionRule
+
+
+CHANGES = Checked[StudyChange](StudyChange)
 
 
 def role_labels_of(runs: Sequence[int]) -> dict[str, list[str]]:
@@ -126,25 +142,15 @@ def close_ended_studies() -> int:
 
 
 def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> list[str]:
-    """Change what may change of a running study: name, closing date, times, erasure, gold rule,
-    least time per item, check before the completion code and retention times; returns the names of
-    what changed.
+    """Change what may change of a running study (`StudyChange`); return the names of what changed.
 
     Leases that are running keep their end; the next ones are as long as is said here.
     """
-    unknown = set(wishes) - CHANGEABLE
-    if unknown:
-        raise Refused("invalid", f"not to be changed: {', '.join(sorted(unknown))}")
-    if "name" in wishes and not 1 <= len(str(wishes["name"]).strip()) <= 160:
-        raise Refused("invalid", "give the study a name of at most 160 characters")
-    for name, words in TIMES.items():
-        least, most = BOUNDS[name]
-        if name in wishes and not least <= wishes[name] <= most:
-            raise Refused("invalid", f"{words}: from {least:,} to {most:,} is expected")
-    if wishes.get(ERASURE, WORDS_ALONE) not in (WORDS_ALONE, SCORES_TOO):
-        raise Refused("invalid", f"erasing takes {WORDS_ALONE} alone, or {SCORES_TOO} too")
-    _check_quality(study, wishes)
-    for name, words in RetentionRule(**wishes.get(RETENTION, {})).problems():
+    for path, expected, _ in CHANGES.faults(wishes):
+        raise Refused("invalid", f"{', '.join(map(str, path))}: expected {expected}")
+    if wishes.get(GOLD_RULE, {}).get("action") == TRAIN and not study.trains:
+        raise Refused("invalid", "this study has no training to send anybody back to")
+    for name, words in RetentionRule(**wishes.get(RETENTION, {})).conflicts():
         raise Refused("invalid", f"retention, {name}: {words}")
     with transaction.atomic():
         fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
@@ -168,19 +174,6 @@ def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> 
             )  # fmt: skip
     study.refresh_from_db()
     return list(detail)
-
-
-def _check_quality(study: Study, wishes: Mapping[str, Any]) -> None:
-    if GOLD_RULE in wishes:
-        rule = GoldRule(**wishes[GOLD_RULE])
-        for _, words in rule.problems():
-            raise Refused("invalid", words)
-        if rule.action == TRAIN and not study.trains:
-            raise Refused("invalid", "this study has no training to send anybody back to")
-    if wishes.get(CODE_CHECK, next(iter(CODE_CHECKS))) not in CODE_CHECKS:
-        raise Refused("invalid", f"the check before the code takes {', '.join(CODE_CHECKS)}")
-    if not 0 <= wishes.get(LEAST_SECONDS, 0) <= MOST_SECONDS:
-        raise Refused("invalid", f"least seconds per item: from 0 to {MOST_SECONDS:,} is expected")
 
 
 def delete_draft(*, study: Study) -> None:

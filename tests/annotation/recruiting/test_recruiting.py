@@ -468,7 +468,7 @@ def test_the_manager_chooses_whose_work_is_checked(
     assert "No sign of carelessness: everybody’s work is checked" in shown
     boss.post(f"/studies/{pool.pk}/recruiting/approve/", {"recruit": [only("p1").pk]})
     assert "C0DE" in finished_page(client, pool)
-    with pytest.raises(Refused, match="takes signs, everybody, nobody"):
+    with pytest.raises(Refused, match="expected one of signs, everybody, nobody"):
         change_study(study=pool, by=manager, code_check="perhaps")
 
 

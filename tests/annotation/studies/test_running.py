@@ -167,9 +167,9 @@ def test_settings_change_with_before_and_after(study: Study, manager: User) -> N
         ({"lease_minutes": 0}, "from 5 to 10,080"),
         ({"idle_seconds": 5}, "from 10 to 3,600"),
         ({"break_minutes": 9999}, "from 0 to 1,440"),
-        ({"name": " "}, "a name of at most 160"),
+        ({"name": " "}, "name: expected a text that is not blank"),
         ({"closes_at": timezone.now() - timedelta(days=1)}, "must lie in the future"),
-        ({"blinded": False}, "not to be changed: blinded"),
+        ({"blinded": False}, "blinded: expected a field among name, closes_at"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(
