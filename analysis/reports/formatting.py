@@ -124,3 +124,9 @@ def first_up(text: str) -> str:
 def counted(reasons: Mapping[str, int]) -> str:
     """Return what was left out, by reason: 3 (ended as judge failure), 1 (waits for a person)."""
     return ", ".join(f"{count:,} ({reason})" for reason, count in reasons.items())
+
+
+def left_out_sentence(reasons: Mapping[str, int], of: str = "", *, nothing: str = "Nothing") -> str:
+    """Say what is left out by reason, ``of`` a measure, or that nothing is."""
+    about = f" of {of}" if of else ""
+    return f"Left out{about}: {counted(reasons)}." if reasons else f"{nothing} is left out{about}."

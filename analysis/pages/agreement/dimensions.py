@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.kit import columns
 from analysis.kit.columns import Column
-from analysis.reports.content import Cell, text_column
-from analysis.reports.formatting import counted, first_up
+from analysis.kit.links import Link
+from analysis.kit.page import Page
+from analysis.reports.content import text_column
+from analysis.reports.formatting import first_up
+from analysis.reports.rates import left_out_cell
 from analysis.stats.rater_agreement.differences import (
     EXACT_RULE,
     ROUNDED_RULE,
@@ -110,22 +113,24 @@ def agreement_columns() -> list[Column[DimensionAgreement]]:
             "points",
             help="Mean absolute difference",
         ),
-        Column(text_column("Left out"), _left_out),
+        Column(text_column("Left out"), lambda row: left_out_cell(row.agreement.excluded)),
     ]
 
 
-def _left_out(row: DimensionAgreement) -> Cell:
-    left = counted(row.agreement.excluded)
-    return Cell(str(sum(row.agreement.excluded.values())) if left else "none", (left,), sub=left)
-
-
-def difference_columns(rows: Sequence[DimensionAgreement]) -> list[Column[DimensionAgreement]]:
+def differences_table(page: Page, rows: Sequence[DimensionAgreement]) -> None:
     """Count the answers at each distance."""
-    bins = rows[0].agreement.distribution.bins
+    bins = rows[0].agreement.distribution.bins if rows else ()
 
     def at(number: int) -> Column[DimensionAgreement]:
         return columns.count(
             bins[number].label, lambda row: row.agreement.distribution.bins[number].count
         )
 
-    return [columns.text("Dimension", dimension_title), *(at(i) for i in range(len(bins)))]
+    page.table(
+        "differences",
+        "Answers at each absolute difference",
+        rows,
+        [columns.text("Dimension", dimension_title), *map(at, range(len(bins)))],
+        link=lambda row: Link(dimension=row.key),
+        folded=True,
+    )

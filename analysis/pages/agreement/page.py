@@ -22,7 +22,7 @@ from analysis.pages.agreement.dimensions import (
     SameAnswers,
     agreement_columns,
     compare,
-    difference_columns,
+    differences_table,
     same_answers,
 )
 from analysis.pages.judges.page import keys_of, table_of
@@ -43,7 +43,7 @@ from analysis.pages.people import (
 from analysis.reports import addresses, figure_specs, system_facts
 from analysis.reports import content as parts
 from analysis.reports.content import Cell, how_interval
-from analysis.reports.formatting import counted, ends, number, plural
+from analysis.reports.formatting import ends, left_out_sentence, number, plural
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.results import Estimate
@@ -179,14 +179,7 @@ def content(page: Page) -> Content:
         draw_means,
         subtitle=by_task,
     )
-    page.table(
-        "differences",
-        "Answers at each absolute difference",
-        every_row,
-        difference_columns(every_row) if every_row else [],
-        link=link,
-        folded=True,
-    )
+    differences_table(page, every_row)
     page.table(
         "means",
         "Mean scores on the same answers",
@@ -227,7 +220,7 @@ def content(page: Page) -> Content:
             "person's score; within one: Δ ≤ 1. Bias: judges − person.",
             f"95 % intervals: {intervals or 'none'}; they are by task, because trajectories of one "
             "task are not independent.",
-            f"Left out: {counted(left_out)}." if left_out else "No answer is left out.",
+            left_out_sentence(left_out, nothing="No answer"),
         )
     page.how(paper.agreement)
     page.methods(

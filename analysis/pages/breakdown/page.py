@@ -35,7 +35,7 @@ from analysis.reports import content as parts
 from analysis.reports.content import Cell, exclusions, how_interval
 from analysis.reports.extremes import beyond
 from analysis.reports.formatting import (
-    counted,
+    left_out_sentence,
     listed,
     number,
     plural,
@@ -166,7 +166,7 @@ def content(page: Page) -> Content:
         "Kinds are called different where the interval of their difference excludes 0; tasks are "
         f"taken as independent, and intervals hold together over {plural(pairs, 'pair')} of kinds "
         "(Bonferroni).",
-        f"{f'Left out: {counted(excluded)}.' if excluded else 'No scored trajectory is left out.'}"
+        left_out_sentence(excluded, nothing="No scored trajectory")
         + (f" {plural(no_kind, 'trajectory', 'trajectories')} of no such kind." if no_kind else ""),
     )
     page.methods(

@@ -34,6 +34,7 @@ from analysis.reports.formatting import (
     counted,
     difference,
     ends,
+    left_out_sentence,
     level,
     listed,
     number,
@@ -225,7 +226,7 @@ def content(page: Page) -> Content:
     left_out = exclusions(values)
     page.how(
         f"{title}: {measure.help} Intervals: {how_interval(values) or 'none'}.",
-        f"Left out: {counted(left_out)}." if left_out else "Nothing is left out.",
+        left_out_sentence(left_out),
     )
     if not pairs:
         return

@@ -19,7 +19,7 @@ from analysis.reports import addresses, figure_specs, run_marks
 from analysis.reports import content as parts
 from analysis.reports.content import Cell, estimate_cell, exclusions, how_interval, points_cell
 from analysis.reports.extremes import clear_changes
-from analysis.reports.formatting import counted, first_up, plural
+from analysis.reports.formatting import first_up, left_out_sentence, plural
 from analysis.reports.published import published_estimate
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.comparisons import Caption, Contrasts
@@ -130,9 +130,7 @@ def content(page: Page) -> Content:
         f"{name_first}: share of trajectories, 95 % intervals: "
         f"{how_interval(accuracies) or 'none'}. Where a task was tried several times, they are by "
         "task.",
-        f"Left out of {name}: {counted(left_out)}."
-        if left_out
-        else f"Nothing is left out of {name}.",
+        left_out_sentence(left_out, name),
     )
     if by.baseline and others:
         shown = [by.change[agent, other] for agent in by.agents for other in others]

@@ -44,6 +44,7 @@ from analysis.reports.content import Cell, estimate_cell, how_interval
 from analysis.reports.formatting import (
     counted,
     difference,
+    left_out_sentence,
     listed,
     p_words,
     plural,
@@ -203,7 +204,7 @@ def content(page: Page) -> Content:
     page.how(
         f"{measure.title}: {measure.help} Intervals: "
         f"{how_interval(list(effects.cells.values())) or 'none'}.",
-        f"Left out: {counted(left_out)}." if left_out else "Nothing is left out.",
+        left_out_sentence(left_out),
         f"Compared are runs of one agent that differ in {factor.title.lower()} alone; of several "
         "such runs the newest finished one.",
     )

@@ -16,8 +16,8 @@ from analysis.reports.content import exclusions
 from analysis.reports.extremes import standing
 from analysis.reports.figure_specs import styles
 from analysis.reports.formatting import (
-    counted,
     first_up,
+    left_out_sentence,
     listed,
     number,
     unit_of,
@@ -147,8 +147,6 @@ def content(page: Page) -> Content:
         "means, by task where tasks were tried several times. Differences in the sentence are "
         "paired by task; their intervals hold together over all pairs on the result and on "
         f"{costs[0].title.lower()} (Bonferroni).",
-        f"Left out of {main.title}: {counted(left_out)}."
-        if left_out
-        else f"Nothing is left out of {main.title}.",
+        left_out_sentence(left_out, main.title),
     )
     page.methods(f"{main.title} is set against {cost_titles} by agent and condition.")

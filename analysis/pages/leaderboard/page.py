@@ -3,7 +3,7 @@
 `analysis.pages.leaderboard.rows` estimates each agent; here is what is said and shown of them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ from analysis.reports.formatting import (
     counted,
     ends,
     first_up,
+    left_out_sentence,
     listed,
     number,
     plural,
@@ -60,7 +61,6 @@ from benchmarks.validity.selectors import CertifiedValidity
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MANY = 99
 PURPOSE = "The leaderboard compares agents by the measure that their benchmark ranks them by."
 
 
@@ -91,11 +91,9 @@ def content(page: Page) -> Content:
         if certificate is not None
         else []
     )
-    published = (
-        published_rows(selection.system, measures, headline)
-        if selection.filters.published != "hide"
-        else []
-    )
+    published = []
+    if selection.filters.published != "hide":
+        published = published_rows(selection.system, measures, headline)
     every_row = [*rows, *blind, *published]
     defined = [row for row in rows if row.main.value is not None]
 
@@ -148,7 +146,8 @@ def content(page: Page) -> Content:
     page.how(f"Agents are ranked by {main.title}. {main.help}")
     if rates:
         wald = f"; beside {main.title} the Wald interval, cut off at 0 and 100 %"
-        page.how(f"{listed(rates)}: shares with 95 % Wilson intervals{wald * _is_rate(main)}.")
+        wald *= main.kind == "rate"
+        page.how(f"{listed(rates)}: shares with 95 % Wilson intervals{wald}.")
     if means:
         page.how(f"{listed(means, most=12)}: arithmetic means with 95 % t intervals.")
     if by_task:
@@ -161,12 +160,10 @@ def content(page: Page) -> Content:
         "An agent leads where its difference from every other agent is clear. Differences are "
         "paired on common tasks; their intervals are simultaneous over all pairs of agents "
         "(Bonferroni), as on Compare models.",
-        f"Left out of {main.title}: {counted(left_out)}."
-        if left_out
-        else f"Nothing is left out of {main.title}.",
+        left_out_sentence(left_out, main.title),
     )
     shares = f"{listed(rates)} (shares of trajectories)" if rates else ""
-    over = f"{listed(means, most=MANY)} (means over trajectories)" if means else ""
+    over = f"{listed(means, most=99)} (means over trajectories)" if means else ""
     page.methods(
         f"Agents are compared by {' and by '.join(filter(None, (shares, over)))}; a lead is the "
         "mean difference on the tasks that both agents finished."
@@ -248,7 +245,7 @@ def _stated(estimate: Estimate, main: Measure) -> str:
     interval = estimate.interval
     if interval is None:
         return f"{main.says or main.name} {value} {over} {n}"
-    method = interval.method.title() if _is_rate(main) else interval.method
+    method = interval.method.title() if main.kind == "rate" else interval.method
     inside = ends(interval, unit_of(main)) + " %" * (main.kind == "percent")
     return f"{main.says or main.name} {value} {over} {n} (95 % {method} interval {inside})"
 
@@ -330,11 +327,10 @@ def _warn_of_recorded(
 def _warn_of_unranked(page: Page, rows: Sequence[AgentResult]) -> None:
     """Name trajectories without an outcome, and agents that were made or judged otherwise."""
     stuck = {
-        row.label: sum(row.run.counts.get(status, 0) for status in STUCK)
+        row.label: count
         for row in rows
-        if row.run is not None
+        if row.run and (count := sum(row.run.counts.get(status, 0) for status in STUCK))
     }
-    stuck = {label: count for label, count in stuck.items() if count}
     if stuck:
         page.warning(f"Trajectories that failed are not counted: {counted(stuck)}.")
     otherwise = [row for row in rows if row.no_rank.startswith("made or judged")]
@@ -440,7 +436,7 @@ def _columns(
             lambda row: estimate_cell(row.main, unit_of(main), url=_successes(row, headline[0])),
         ),
     ]
-    if _is_rate(main):
+    if main.kind == "rate":
         shown_columns.append(columns.wald(lambda row: row.wald, f"{main.title.lower()} wald"))
     shown_columns += [
         _measure_column(name, measures[name]) for name in shown if name != headline[0]
@@ -453,23 +449,22 @@ def _columns(
             Column(size, lambda row: parts.number_cell(row.pool, "number", reason=without)),
             Column(parts.number_column("Ran dry", "pool ran dry", dry), _ran_dry),
         ]
-    left_out = f"Trajectories without {main.title}, by reason"
-    shown_columns.append(
-        Column(
-            parts.Column("Left out", ("left out",), help=left_out),
-            lambda row: _left_out(row, headline[0]),
-        )
-    )
+    without = f"Trajectories without {main.title}, by reason"
+    left_out = parts.Column("Left out", ("left out",), help=without)
+    shown_columns.append(Column(left_out, lambda row: _left_out(row, headline[0])))
     if VALID in shown:
         other = "Trajectories that would end at another turn under the other early-stop rule"
+        nothing = "not recorded for these runs"
+        head = parts.number_column("Readings differ", help=other)
         shown_columns.append(
-            Column(parts.number_column("Readings differ", help=other), _readings_differ)
+            Column(
+                head,
+                lambda row: parts.count_cell(
+                    row.differ, reason=row.no_rank if row.run is None else nothing
+                ),
+            )
         )
     return shown_columns
-
-
-def _is_rate(measure: Measure) -> bool:
-    return measure.kind == "rate"
 
 
 def _n_column(
@@ -566,14 +561,9 @@ def _left_out(row: AgentResult, metric: str) -> Cell:
     return Cell(f"{total:,}", (words,), tip=words, url=_list(row, **known))
 
 
-def _readings_differ(row: AgentResult) -> Cell:
-    reason = row.no_rank if row.run is None else "not recorded for these runs"
-    return parts.count_cell(row.differ, reason=reason)
-
-
 def _both_column(name: str) -> Column[AgentResult]:
-    value: Callable[[AgentResult], Estimate] = lambda row: row.estimates[name]  # noqa: E731
-    return columns.estimate(BOTH[name].title, value, "share", help=BOTH[name].help, show_n=True)
+    title, help = BOTH[name].title, BOTH[name].help
+    return columns.estimate(title, lambda row: row.estimates[name], "share", help=help, show_n=True)
 
 
 def _correlations(

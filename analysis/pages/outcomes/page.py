@@ -28,7 +28,15 @@ from analysis.pages.outcomes.tables import (
 from analysis.reports import addresses, chosen_runs, figure_specs
 from analysis.reports.content import exclusions, how_interval
 from analysis.reports.extremes import beyond
-from analysis.reports.formatting import Unit, counted, ends, level, listed, number, plural
+from analysis.reports.formatting import (
+    Unit,
+    ends,
+    left_out_sentence,
+    level,
+    listed,
+    number,
+    plural,
+)
 from analysis.stats.comparison.extremes import Extreme, find_extreme, paired_groups, pairs_of
 from analysis.stats.descriptive.spread import Histogram, spread
 from benchmarks.access import START
@@ -228,7 +236,7 @@ def _how(page: Page, rows: Sequence[AgentRewards], scale: RewardScale, *, has_pa
         f"Rewards are those that the files state; nothing was scored here. {mean}",
         f"Intervals of rewards (95 %): {rewards or 'none'}. Where a task was tried several times, "
         "they are by task, because trials of a task are not independent.",
-        f"Left out: {counted(left_out)}." if left_out else "No trajectory is left out.",
+        left_out_sentence(left_out, nothing="No trajectory"),
     )
     if has_passes:
         passes = how_interval([estimate for row in rows for estimate in row.passes])

@@ -23,7 +23,7 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.extremes import clear_changes
-from analysis.reports.formatting import counted, first_up, listed, plural
+from analysis.reports.formatting import counted, first_up, left_out_sentence, listed, plural
 from analysis.stats.comparison.refinement import (
     BY_CONSTRUCTION,
     Among,
@@ -209,7 +209,7 @@ def content(page: Page) -> Content:
         f"Shares: {shares or 'no interval'}. Changes: against k = 0 on the same tasks; "
         f"{of_changes or 'no interval'}. Intervals of changes hold together over "
         f"{plural(family, 'change')}: both measures of all agents (Bonferroni).",
-        (f"Left out: {counted(left_out)}." if left_out else "Nothing is left out.") + without,
+        left_out_sentence(left_out) + without,
     )
     page.methods(
         "Accuracy and the valid plan rate are those of the plan after each number of extra turns "

@@ -18,7 +18,7 @@ from analysis.reports import addresses, figure_specs, run_marks, system_facts
 from analysis.reports import content as parts
 from analysis.reports.content import Cell, exclusions, how_interval
 from analysis.reports.extremes import beyond
-from analysis.reports.formatting import counted, listed, plural, stated
+from analysis.reports.formatting import counted, left_out_sentence, listed, plural, stated
 from analysis.reports.published import published_estimate
 from analysis.stats.comparison.extremes import (
     Difference,
@@ -181,7 +181,7 @@ def content(page: Page) -> Content:
         "Dimensions and agents are compared on the same tasks; intervals in the sentence hold "
         "together, over all pairs of dimensions, and over all pairs of agents on all dimensions "
         "(Bonferroni).",
-        f"Left out: {counted(left_out)}." if left_out else "No score is left out.",
+        left_out_sentence(left_out, nothing="No score"),
         *(
             f"Unscored on {titles[key].lower()}: {counted(gone.reasons)}."
             for key, gone in lacking.items()

@@ -20,7 +20,7 @@ from analysis.reports import addresses
 from analysis.reports import content as parts
 from analysis.reports.content import Cell, estimate_cell, exclusions, how_interval
 from analysis.reports.figure_specs import styles
-from analysis.reports.formatting import counted, first_up, listed, number, plural
+from analysis.reports.formatting import first_up, left_out_sentence, listed, number, plural
 from analysis.reports.published import published_estimate
 from analysis.reports.system_facts import dimension_sets
 from analysis.stats.comparison.ranks import reversed_pairs
@@ -159,7 +159,7 @@ def content(page: Page) -> Content:
     page.how(
         "Accurate at τ: the last plan is valid and the judges’ mean score is at least τ on every "
         f"dimension that counts ({dimensions}); {how_interval(first) or 'none'} intervals.",
-        f"Left out: {counted(left_out)}." if left_out else "Nothing is left out.",
+        left_out_sentence(left_out),
         "Orders are compared over the pairs of agents that differ at both thresholds; tau-b also "
         "takes ties into account. A swap is clear where both differences are clear, paired by "
         "task; their intervals hold together over all pairs of agents at all thresholds "

@@ -26,7 +26,7 @@ from analysis.pages.tools.rows import (
 from analysis.reports import addresses, chosen_runs, figure_specs
 from analysis.reports import content as parts
 from analysis.reports.content import Cell, exclusions, how_interval
-from analysis.reports.formatting import counted, ends, listed, number, plural
+from analysis.reports.formatting import counted, ends, left_out_sentence, listed, number, plural
 from analysis.stats.results import Estimate
 from analysis.stats.trends.decline import Curve, TurnPoint
 
@@ -174,7 +174,7 @@ def content(page: Page) -> Content:
         f"Recall at a step: share of the {use.parts_title} that reliable tools had returned by "
         "then; mean over trajectories with a t interval, which may leave 0 to 100 % where few are "
         "left.",
-        f"Left out: {counted(left_out)}." if left_out else "No trajectory is left out.",
+        left_out_sentence(left_out, nothing="No trajectory"),
     )
     page.methods(
         "Each scored trajectory ends in one category, derived from its trace by rules; searches "

@@ -17,7 +17,7 @@ from analysis.pages.agreement.dimensions import (
     DimensionAgreement,
     agreement_columns,
     compare,
-    difference_columns,
+    differences_table,
     dimension_title,
 )
 from analysis.pages.decline.pooled_fits import ALL, PooledRow, limits_of, pooled_rows
@@ -329,14 +329,7 @@ def _show_agreement(
         link=lambda row: Link(dimension=row.key),
         note="Equal: the judges' mean equals the person's score.",
     )
-    page.table(
-        "differences",
-        "Answers at each absolute difference",
-        every_row,
-        difference_columns(every_row),
-        link=lambda row: Link(dimension=row.key),
-        folded=True,
-    )
+    differences_table(page, every_row)
     page.table(
         "turns",
         f"Agreement by turn ({plural(len(turns), 'row')})",

@@ -132,7 +132,7 @@ def content(page: Page) -> Content:
         "Valid: the constraint judges found no hidden constraint violated. That is another "
         "question than whether the plan solves the problem, so the two need not agree.",
         f"Means with 95 % intervals by task: {how_interval(estimates) or 'none'}.",
-        f"Left out: {formatting.counted(left_out)}." if left_out else "Nothing is left out.",
+        formatting.left_out_sentence(left_out),
     )
     page.methods(
         "Judges' verdicts and mean scores are compared between recorded answers by the verdict "

@@ -9,6 +9,7 @@ from analysis.reports.formatting import (
     counted,
     difference,
     ends,
+    left_out_sentence,
     listed,
     number,
     plural,
@@ -110,3 +111,11 @@ def test_a_number_stays_in_one_line_with_its_letter() -> None:
 )
 def test_differences_of_percentages_are_in_points(value: float, unit: Any, expected: str) -> None:
     assert difference(value, unit) == expected
+
+
+def test_what_is_left_out_in_a_sentence() -> None:
+    reasons = {"waits for a person": 3, "cancelled": 1}
+    assert left_out_sentence(reasons) == "Left out: 3 (waits for a person), 1 (cancelled)."
+    assert left_out_sentence(reasons, "Acc").startswith("Left out of Acc: 3 (waits")
+    assert left_out_sentence({}, "Acc") == "Nothing is left out of Acc."
+    assert left_out_sentence({}, nothing="No turn") == "No turn is left out."
