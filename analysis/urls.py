@@ -23,8 +23,7 @@ app_name = "analysis"
 
 def _paths(name: str) -> list[URLPattern]:
     """Return a page, the figures and tables that it shows, and what of it takes longer."""
-    at = f"analysis/{name}/"
-    given = {"name": name}
+    at, given = f"analysis/{PAGES[name].address}/", {"name": name}
     deferred = [path(f"{at}later/", reports.deferred_part, given, name=f"{name}_later")]
     return [
         path(at, reports.page, given, name=name),
@@ -32,6 +31,15 @@ def _paths(name: str) -> list[URLPattern]:
         *(deferred if PAGES[name].deferred else []),
         path(f"{at}<slug:part>.json", reports.figure, given, name=f"{name}_figure"),
         path(f"{at}<slug:part>.csv", reports.table, given, name=f"{name}_table"),
+    ]
+
+
+def _moved(name: str) -> list[URLPattern]:
+    """Return the addresses that a part had before it was part of a page."""
+    at, given = f"analysis/{name}/", {"name": name}
+    return [
+        path(at, reports.moved, given, name=f"{name}_moved"),
+        path(f"{at}<path:rest>", reports.moved, given, name=f"{name}_moved_below"),
     ]
 
 
@@ -107,6 +115,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *table_paths,
     *(pattern for name in PAGES for pattern in _paths(name)),
     *export_paths,
+    *(pattern for name, page in PAGES.items() if page.part_of for pattern in _moved(name)),
     path(QUALITY, quality.quality, name="study_quality"),
     path(f"{QUALITY}<slug:part>.json", quality.figure, name="study_quality_figure"),
     path(f"{QUALITY}<slug:part>.csv", quality.table, name="study_quality_table"),

@@ -9,7 +9,7 @@ from analysis.pages.quality import views as quality
 
 
 def _of_page(name: str) -> list[URLPattern]:
-    at, given = f"analysis/{name}/", {"name": name}
+    at, given = f"analysis/{PAGES[name].address}/", {"name": name}
     return [
         path(f"{at}<slug:part>.tex", latex, given, name=f"{name}_latex"),
         path(f"{at}<slug:part>.pdf", pdf, given, name=f"{name}_pdf"),

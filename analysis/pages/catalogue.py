@@ -69,7 +69,7 @@ class AnalysisPage:
     published figures are further rows or lines of those of runs. ``cites``: its sentences and
     figures say what a paper reports, whichever of its tables are shown. ``deferred``: a part of it
     takes too long for a request; a job computes it. ``waits``: its answer waits for that job, so
-    that it may not be kept.
+    that it may not be kept. ``part_of``: the page that asks the wider question.
     """
 
     key: str
@@ -88,6 +88,12 @@ class AnalysisPage:
     cites: bool = False
     deferred: bool = False
     waits: bool = False
+    part_of: str = ""
+
+    @property
+    def address(self) -> str:
+        """The address of the page below `/analysis/`: a part lies below its page."""
+        return f"{self.part_of}/{self.key}" if self.part_of else self.key
 
     @property
     def of_study(self) -> bool:
@@ -139,6 +145,7 @@ PAGES: Mapping[str, AnalysisPage] = {
             "compare-models", "Compare models",
             "Which of these agents is better, and is that real?",
             ("measure", "against", "published", "runs"), beside_published=True,
+            part_of="leaderboard",
         ),
         AnalysisPage(
             "failures", "Failures", "Why does this agent fail?",
@@ -148,6 +155,7 @@ PAGES: Mapping[str, AnalysisPage] = {
         AnalysisPage(
             "rubric", "Rubric", "On which dimensions are agents good or bad?",
             ("turns", "published", "runs"), fits=is_judged, beside_published=True,
+            part_of="decline",
         ),
         AnalysisPage(
             "decline", "Decline", "Do plans get worse from turn to turn?",
@@ -160,6 +168,7 @@ PAGES: Mapping[str, AnalysisPage] = {
         AnalysisPage(
             "judges", "Judges", "Which judge is off, and may one stand in for a person?",
             ("epsilon",), asks=asks_dimensions, raters=3,
+            part_of="agreement",
         ),
         AnalysisPage(
             "dispersion", "Dispersion", "How far do judges differ from each other?",
@@ -168,6 +177,7 @@ PAGES: Mapping[str, AnalysisPage] = {
         AnalysisPage(
             "judgings", "Judgings", "Do judges say the same when they look again?",
             ("beside", "turns", "mapped"), fits=is_judged, deferred=True, beside_people=True,
+            part_of="dispersion",
         ),
         AnalysisPage(
             "conditions", "Conditions", "What do conditions do to accuracy?",
@@ -177,42 +187,51 @@ PAGES: Mapping[str, AnalysisPage] = {
             "breakdown", "Breakdown", "On which kinds of task do agents do well?",
             ("by",), every_condition=True,
             fits=lambda system: bool(find_system(system).comparisons.groups),
+            part_of="conditions",
         ),
         AnalysisPage(
             "effects", "Effects", "What do levels, ablations and other variations change?",
             ("factor", "measure", "published"),
             fits=lambda system: bool(find_system(system).comparisons.factors), beside_people=True,
+            part_of="conditions",
         ),
         AnalysisPage(
             "efficiency", "Efficiency", "What does a better result cost?",
             every_condition=True,
             fits=lambda system: bool(find_system(system).labels.costs),
+            part_of="leaderboard",
         ),
         AnalysisPage(
             "asking", "Asking", "Which way of asking meets more of what people want?",
             ("published",), every_condition=True, beside_published=True,
             fits=lambda system: find_system(system).comparisons.asking is not None,
+            part_of="leaderboard",
         ),
         AnalysisPage(
             "refinement", "Refinement", "What do extra turns with feedback on the rubric bring?",
             ("among", "published"),
             fits=lambda system: bool(find_system(system).comparisons.refinement), about=_refined,
+            part_of="conditions",
         ),
         AnalysisPage(
             "sweeps", "Thresholds", "Does the order of the agents depend on the threshold τ?",
             ("counted", "published"), fits=is_judged, deferred=True,
+            part_of="leaderboard",
         ),
         AnalysisPage(
             "tools", "Tools", "How do agents search, call tools, and fail?",
             fits=lambda system: find_system(system).comparisons.tool_use is not None,
+            part_of="failures",
         ),
         AnalysisPage(
             "verdicts", "Verdicts", "Do judges see what people saw in recorded answers?",
             fits=is_judged,
+            part_of="agreement",
         ),
         AnalysisPage(
             "outcomes", "Outcomes", "What rewards did agents get elsewhere, and how reliably?",
             imported=True,
+            part_of="leaderboard",
         ),
         AnalysisPage(
             "ratings", "Ratings", "What do people say, and do they agree with each other?",
@@ -221,14 +240,17 @@ PAGES: Mapping[str, AnalysisPage] = {
         AnalysisPage(
             "turn-scores", "Turn scores", "Do people see plans get worse where judges do?",
             ("align",), asks=asks_about_turns, deferred=True, waits=True,
+            part_of="decline",
         ),
         AnalysisPage(
             "violation-check", "Violation check", "Do judges find the violations that people find?",
             asks=asks_marks, without=("judging",),
+            part_of="ratings",
         ),
         AnalysisPage(
             "filter-check", "Filter check", "Does the checker remove what people would remove?",
             asks=asks_candidates, without=RUN_FILTERS,
+            part_of="ratings",
         ),
     )
 }  # fmt: skip

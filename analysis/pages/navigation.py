@@ -1,6 +1,6 @@
-"""The menu of the analysis pages: each under the question that it helps to answer."""
+"""The menu of the analysis pages: each with its parts, under the question that they answer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.urls import reverse
@@ -10,39 +10,45 @@ from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, AnalysisPage, pages_of
 from benchmarks.core.registry import EXTERNAL
 
-OWN = "own"
-
 
 @dataclass(frozen=True)
 class PageGroup:
-    """Pages that answer one question; ``beside`` are addresses of other pages about it, by name,
-    with title and words.
+    """A page with its parts, under the question that all of them help to answer.
+
+    ``key`` is that of the page, ``first`` the name of its own part, and ``beside`` the addresses of
+    other pages about the question, by name, with title and words.
     """
 
     key: str
     title: str
     words: str
-    pages: tuple[str, ...] = ()
+    first: str
     beside: tuple[tuple[str, str, str], ...] = ()
 
+    @property
+    def pages(self) -> list[str]:
+        """The keys of the page and of its parts."""
+        return [self.key, *(key for key, page in PAGES.items() if page.part_of == self.key)]
 
+
+OWN_TABLE = "analysis:table_list"
 GROUPS: tuple[PageGroup, ...] = (
     PageGroup(
-        "better",
-        "Which agent is better?",
-        "Who is ahead, by how much, whether chance alone could explain it, and under which "
-        "conditions it holds.",
-        ("leaderboard", "compare-models", "conditions", "effects", "efficiency", "asking",
-         "refinement",
-         "sweeps", "outcomes"),
+        "leaderboard", "Which agent is better?",
+        "Who is ahead, by how much, whether chance alone could explain it, and at which cost.",
+        "Ranking",
         (("analysis:compare_runs", "Two runs, task by task",
           "On which tasks does one run succeed and the other not?"),),
     ),
     PageGroup(
-        "fail",
-        "Where do agents fail?",
-        "On which dimensions and at which turn plans get worse, and what failures look like.",
-        ("failures", "breakdown", "rubric", "decline", "tools"),
+        "conditions", "What changes the result?",
+        "What conditions, levels, ablations, refinement and kinds of task do to agents.",
+        "By condition",
+    ),
+    PageGroup(
+        "failures", "Why do agents fail?",
+        "What goes wrong, how often, and what failures have in common.",
+        "Profile",
         (
             ("analysis:trajectory_list", "Trajectories",
              "Which trajectories have this outcome, violation or text?"),
@@ -53,19 +59,26 @@ GROUPS: tuple[PageGroup, ...] = (
         ),
     ),
     PageGroup(
-        "judges",
-        "Can judges stand in for people?",
-        "How far judges are from people and from each other, and how far people agree.",
-        ("agreement", "judges", "dispersion", "judgings", "verdicts", "ratings", "turn-scores",
-         "violation-check", "filter-check"),
+        "decline", "Do plans get worse from turn to turn?",
+        "On which dimensions plans are good or bad, and how that changes with the turns.",
+        "Turn by turn",
     ),
     PageGroup(
-        OWN,
-        "Your own table",
-        "The same about people and judges, of ratings that were made elsewhere.",
-        (),
-        (("analysis:table_list", "Your own table",
+        "agreement", "Can judges stand in for people?",
+        "How far judges are from people, and which judge may decide in a person’s place.",
+        "Judges and people",
+        ((OWN_TABLE, "Your own table",
           "May judges stand in for people, in ratings that you upload?"),),
+    ),
+    PageGroup(
+        "dispersion", "How far do judges differ?",
+        "How far judges are from each other, and from themselves when they look again.",
+        "Between judges",
+    ),
+    PageGroup(
+        "ratings", "What did people say?",
+        "What the participants of a study answered, and how far they agree.",
+        "Ratings",
     ),
 )  # fmt: skip
 
@@ -86,23 +99,29 @@ SHOWN_FIRST = 3
 
 @dataclass(frozen=True)
 class PageLinkGroup:
-    """A group with the addresses of its pages; ``url`` is that of the first that can answer."""
+    """A page with the addresses of its parts; ``url`` is that of the first that can answer."""
 
     title: str
+    question: str
     words: str
     url: str
     pages: tuple[PageLink, ...]
-    beside: tuple[PageLink, ...]
     current: str = ""
 
     @property
     def first(self) -> tuple[PageLink, ...]:
         """The questions to begin with."""
-        return (*self.pages, *self.beside)[:SHOWN_FIRST]
+        return self.pages[:SHOWN_FIRST]
 
     @property
     def more(self) -> tuple[PageLink, ...]:
-        return (*self.pages, *self.beside)[SHOWN_FIRST:]
+        """The other questions."""
+        return self.pages[SHOWN_FIRST:]
+
+
+def own_tables() -> list[PageLinkGroup]:
+    """Return all pages, seen from those of a researcher's own tables."""
+    return _groups(lambda page: "", set(PAGES), OWN_TABLE)
 
 
 def places_from(found: AnalysisPage, selection: Selection) -> list[PageLinkGroup]:
@@ -119,10 +138,10 @@ def places_from(found: AnalysisPage, selection: Selection) -> list[PageLinkGroup
     return _groups(query, here, found.key)
 
 
-def all_places(current: str = "", filters: Filters | None = None) -> list[PageLinkGroup]:
-    """Return all pages, with shared filters or without any; ``current``: the key of a group."""
-    shared = filters.only(SHARED).query() if filters is not None else ""
-    return _groups(lambda page: "" if page.of_study else shared, set(PAGES), current)
+def all_places(filters: Filters) -> list[PageLinkGroup]:
+    """Return all pages, with those filters that all pages share."""
+    shared = filters.only(SHARED).query()
+    return _groups(lambda page: "" if page.of_study else shared, set(PAGES), "")
 
 
 def answers(page: AnalysisPage, system: str) -> bool:
@@ -147,30 +166,26 @@ def _groups(
     for group in GROUPS:
         pages = {
             name: PageLink(
-                PAGES[name].title,
+                group.first if name == group.key else PAGES[name].title,
                 PAGES[name].question,
                 with_query(reverse(f"analysis:{name}"), query(PAGES[name])),
                 "page" if name == current else "",
             )
             for name in group.pages
         }
-        beside = tuple(PageLink(title, words, reverse(name)) for name, title, words in group.beside)
-        first = _first(pages, here) or beside[0]
-        mine = group.key == current or any(page.current for page in pages.values())
+        beside = (
+            PageLink(title, words, reverse(name), "page" if name == current else "")
+            for name, title, words in group.beside
+        )
+        links = (*pages.values(), *beside)
         groups.append(
             PageLinkGroup(
+                PAGES[group.key].title,
                 group.title,
                 group.words,
-                first.url,
-                tuple(pages.values()),
-                beside,
-                ("true" if pages else "page") if mine else "",
+                next((pages[name] for name in pages if name in here), links[0]).url,
+                links,
+                "true" if any(link.current for link in links) else "",
             )
         )
     return groups
-
-
-def _first(pages: Mapping[str, PageLink], here: set[str]) -> PageLink | None:
-    """Return the first page that can answer, or the first."""
-    known = [place for name, place in pages.items() if name in here]
-    return next(iter([*known, *pages.values()]), None)

@@ -48,9 +48,7 @@ from benchmarks.responses import wants_fragment
 def index(request: HttpRequest) -> HttpResponseBase:
     """Show which page answers what; links keep the filters of the address."""
     allow(request, VIEW)
-    return render(
-        request, "analysis/index.html", {"places": all_places(filters=read_filters(request.GET))}
-    )
+    return render(request, "analysis/index.html", {"places": all_places(read_filters(request.GET))})
 
 
 @require_safe
@@ -64,6 +62,14 @@ def of_study(request: HttpRequest, pk: int) -> HttpResponseBase:
         raise Http404("There is no such study.")
     found = [*pages_of(study), PAGES["ratings"]][0]
     return redirect(with_query(reverse(f"analysis:{found.key}"), {"study": pk}))
+
+
+@require_safe
+@signed_in
+def moved(request: HttpRequest, name: str, rest: str = "") -> HttpResponseBase:
+    """Lead from the address that a part had as a page of its own to where it is now."""
+    query = request.META.get("QUERY_STRING", "")
+    return redirect(with_query(reverse(f"analysis:{name}") + rest, query), permanent=True)
 
 
 @require_safe

@@ -21,7 +21,7 @@ from analysis.exports.latex import TableSource, read_choice
 from analysis.exports.responses import answer_figure, answer_latex, answer_table
 from analysis.filters import with_query
 from analysis.models import RatingTable
-from analysis.pages.navigation import OWN, all_places
+from analysis.pages.navigation import own_tables
 from analysis.reports.content import Report
 from analysis.reports.deferred_files import DeferredFile, deferred_file
 from analysis.tables.checks import TableCheck, checks_of, enqueue_check, moving_checks
@@ -176,7 +176,7 @@ def table_list(request: HttpRequest) -> HttpResponseBase:
     allow(request, VIEW)
     who = person(request)
     page = paging.page_by_id(tables_for(who), request.GET, size=TABLES)
-    context = {"page": page, "places": all_places(OWN), "me": who, "checks": moving_checks(who)}
+    context = {"page": page, "places": own_tables(), "me": who, "checks": moving_checks(who)}
     return render(request, "analysis/tables/list.html", context)
 
 
@@ -227,7 +227,7 @@ def _queue_check(**given: Any) -> HttpResponse:
 
 
 def _form(request: HttpRequest, form: TableForm, *, status: int = 200, **more: Any) -> HttpResponse:
-    context = {"form": form, "places": all_places(OWN), **more}
+    context = {"form": form, "places": own_tables(), **more}
     return render(request, "analysis/tables/new.html", context, status=status)
 
 
@@ -249,7 +249,7 @@ def rating_table(request: HttpRequest, table_id: int) -> HttpResponseBase:
     context = {
         "table_row": table,
         "settings": settings_of(table),
-        "places": all_places(OWN),
+        "places": own_tables(),
         "may_change": may_change(table, person(request)),
         "form": SectionForm(page.sections, page.part) if len(page.sections) > 1 else None,
         "plain_url": reverse("analysis:rating_table", args=[table.pk]),

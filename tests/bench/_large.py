@@ -29,7 +29,7 @@ PAGES = (
     ("list of runs", "/runs/"),
     ("leaderboard", "/analysis/leaderboard/"),
     ("mean scores by turn (1.4 million scores)", "/analysis/decline/"),
-    ("scores by rubric (1.4 million scores)", "/analysis/rubric/"),
+    ("scores by rubric (1.4 million scores)", "/analysis/decline/rubric/"),
     ("list of judges (counts all scores)", "/judges/"),
     ("one dataset", "/datasets/{dataset}/"),
     ("page for administrators", "/server/"),

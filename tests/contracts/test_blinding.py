@@ -359,7 +359,9 @@ def test_exports_hold_ones_own_answers_alone(world: World) -> None:
 
 
 def test_a_kept_report_is_not_given_to_others(world: World) -> None:
-    figures = links_of({"/analysis/rubric/": told(enter(world.root).get("/analysis/rubric/"))})
+    figures = links_of(
+        {"/analysis/decline/rubric/": told(enter(world.root).get("/analysis/decline/rubric/"))}
+    )
     (path, *_) = sorted(path for path in figures if ".json" in path)
     for first, second in ((world.root, world.ann), (world.ann, world.root)):
         tag = enter(first).get(path)["ETag"]

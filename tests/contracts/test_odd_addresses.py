@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 PAGES = [
     "/runs/", "/trajectories/", "/datasets/", "/experiments/", "/judges/", "/asks/", "/studies/",
-    "/analysis/leaderboard/", "/analysis/rubric/", "/analysis/decline/", "/analysis/outcomes/",
+    "/analysis/leaderboard/", "/analysis/decline/rubric/", "/analysis/decline/", "/analysis/leaderboard/outcomes/",
     "/experiments/new/", "/runs/new/", "/compare/", "/analysis/tables/",
 ]  # fmt: skip
 NAMES = [

@@ -112,7 +112,7 @@ def test_a_person_answers_as_the_persona_to_the_end(
     sign_in(page, live_server.url, "rita")
     for measure, change in (("satisfaction", "Satisfied %"), ("questions", "Questions")):
         page.goto(
-            f"{live_server.url}/analysis/effects/?dataset={breakfast.pk}&factor=persona"
+            f"{live_server.url}/analysis/conditions/effects/?dataset={breakfast.pk}&factor=persona"
             f"&measure={measure}"
         )
         sentence = page.locator("p", has_text="to “Person”").first

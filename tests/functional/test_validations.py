@@ -144,7 +144,7 @@ def test_violation_check(live_server: Any, tabs: dict[str, Page]) -> None:
         answered(tabs[name], "4 of 4")
     finished(tabs, study)
 
-    url = f"{live_server.url}/analysis/violation-check/"
+    url = f"{live_server.url}/analysis/ratings/violation-check/"
     row = table(tabs["rita"], url, "sets", study)["All constraints"]
     assert (row["turns"], row["equal hits"], row["equal of"]) == ("2", "1", "2")
     assert (row["within one hits"], row["within one of"]) == ("2", "2")
@@ -170,7 +170,7 @@ def test_filter_check(live_server: Any, tabs: dict[str, Page]) -> None:
         answered(tabs[name], "4 of 4")
     finished(tabs, study)
 
-    url = f"{live_server.url}/analysis/filter-check/"
+    url = f"{live_server.url}/analysis/ratings/filter-check/"
     row = table(tabs["rita"], url, "rates", study)["All candidates"]
     assert (row["compared"], row["tasks"]) == ("4", "1")
     assert (row["fnr hits"], row["fnr of"], row["fpr hits"], row["fpr of"]) == ("1", "2", "1", "2")

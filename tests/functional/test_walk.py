@@ -144,7 +144,11 @@ def test_no_page_fails_and_none_needs_another_host() -> None:
         known |= visited[name]
     assert {"/runs/", "/runs/N/", "/trajectories/N/", "/datasets/N/"} <= visited["researcher"]
     assert {"/analysis/leaderboard/", "/analysis/agreement/"} <= visited["researcher"]
-    checks = {"/analysis/violation-check/", "/analysis/filter-check/", "/analysis/turn-scores/"}
+    checks = {
+        "/analysis/ratings/violation-check/",
+        "/analysis/ratings/filter-check/",
+        "/analysis/decline/turn-scores/",
+    }
     assert {*checks, "/studies/N/quality/"} <= visited["researcher"]
     assert len(analysed) > 80
     assert "/studies/N/annotate/N/" in visited["annotator"]

@@ -145,7 +145,7 @@ def test_the_first_page_says_where_to_go_and_keeps_the_filters(reader: Client) -
     page = reader.get(reverse("analysis:index"), {"dataset": "3"}).content.decode()
     for other in PAGES.values():
         query = "" if other.of_study else "?dataset=3"
-        assert f'<a href="/analysis/{other.key}/{query}">{other.question}</a>' in page
+        assert f'<a href="/analysis/{other.address}/{query}">{other.question}</a>' in page
     assert page.count('href="/analysis/tables/"') == 1
 
 
@@ -155,10 +155,23 @@ def test_questions_and_pages_are_marked_and_filters_stay_where_they_mean_somethi
     page = show(reader, "leaderboard", dataset=str(dataset.pk))
     places = page[page.index("place-groups") :]
     places = places[: places.index("</nav>")]
-    assert places.count("aria-current") == 2 and 'aria-current="true">Which agent' in places
-    assert f'href="/analysis/rubric/?dataset={dataset.pk}&amp;' in places
+    assert places.count("aria-current") == 2 and 'aria-current="page"' in places
+    assert 'aria-current="true" title="Which agent is better?">Leaderboard' in places
+    assert f'href="/analysis/decline/rubric/?dataset={dataset.pk}&amp;' in places
     # Nothing was made elsewhere in this dataset.
-    assert 'href="/analysis/outcomes/"' in places and 'href="/analysis/tables/"' in places
+    assert (
+        'href="/analysis/leaderboard/outcomes/"' in places and 'href="/analysis/tables/"' in places
+    )
+
+
+def test_parts_answer_under_the_addresses_that_they_had_as_pages(reader: Client) -> None:
+    parts = [page for page in PAGES.values() if page.part_of]
+    for page in parts:
+        for rest in ("", "details/", "report.html", "any-part.csv"):
+            answer = reader.get(f"/analysis/{page.key}/{rest}?level=high&agents=1")
+            assert answer.status_code == 301
+            assert answer["Location"] == f"/analysis/{page.address}/{rest}?level=high&agents=1"
+    assert {page.part_of for page in parts} <= {key for key in PAGES if not PAGES[key].part_of}
 
 
 @pytest.mark.engines
@@ -477,7 +490,7 @@ def test_filters_are_a_plain_form_with_the_choice_made(reader: Client, dataset: 
     assert 'name="agents" value="bob"' in page and "checked" in page
     assert '<option value="mid" selected>' in page
     # Other pages keep the choice.
-    assert "/analysis/rubric/?dataset=" in page and "agents=bob" in page
+    assert "/analysis/decline/rubric/?dataset=" in page and "agents=bob" in page
 
 
 @pytest.mark.engines
@@ -515,4 +528,4 @@ def test_a_study_leads_to_the_page_about_what_it_asks(reader: Client, study: Stu
     # Pages about the same study keep it; others do not.
     page = show(reader, "agreement", study=str(study.pk))
     assert f"/analysis/ratings/?study={study.pk}" in page
-    assert f"/analysis/violation-check/?study={study.pk}" not in page
+    assert f"/analysis/ratings/violation-check/?study={study.pk}" not in page

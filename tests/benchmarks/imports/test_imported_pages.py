@@ -112,7 +112,7 @@ def test_queries_do_not_grow(
 
 def test_the_run_leads_to_its_outcomes(researcher: Client, imported: Run) -> None:
     page = text_of(researcher, "run", imported.pk)
-    assert f"/analysis/outcomes/?dataset={imported.dataset_id}" in page
+    assert f"/analysis/leaderboard/outcomes/?dataset={imported.dataset_id}" in page
 
 
 def test_the_list_can_be_narrowed_by_reward_ending_and_words(

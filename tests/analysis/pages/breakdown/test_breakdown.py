@@ -192,7 +192,7 @@ def test_agents_stand_beside_people_on_the_questions_of_both(questions: Dataset)
 def test_a_system_without_groups_is_not_asked(client: Client) -> None:
     dataset = save_sample_dataset()
     client.force_login(User.objects.create_superuser("rita"))
-    page = client.get(f"/analysis/breakdown/?dataset={dataset.pk}", follow=True)
+    page = client.get(f"/analysis/conditions/breakdown/?dataset={dataset.pk}", follow=True)
     assert page.status_code == 200
 
 

@@ -154,7 +154,7 @@ def test_pages_about_judges_lead_here() -> None:
         found = report_of(key, select_runs(Filters(dataset=str(run.dataset_id))))
         assert found.empty is not None and not found.figures
         assert "scores of judges" in found.empty.text
-        assert found.empty.action_url == f"/analysis/outcomes/?dataset={run.dataset_id}"
+        assert found.empty.action_url == f"/analysis/leaderboard/outcomes/?dataset={run.dataset_id}"
 
 
 def test_a_real_slice_of_tau_bench() -> None:

@@ -131,7 +131,7 @@ def test_other_pages_lead_here(reader: User, study: Study) -> None:
     for key in ("agreement", "ratings"):
         found = report_of(key, select(PAGE, Filters(), reader))
         assert found.empty is not None and not found.figures
-        assert found.empty.action_url == f"/analysis/turn-scores/?study={study.pk}"
+        assert found.empty.action_url == f"/analysis/decline/turn-scores/?study={study.pk}"
 
 
 def test_scores_of_turns_and_of_last_plans_are_never_mixed(reader: User) -> None:
