@@ -34,15 +34,6 @@ def _paths(name: str) -> list[URLPattern]:
     ]
 
 
-def _moved(name: str) -> list[URLPattern]:
-    """Return the addresses that a part had before it was part of a page."""
-    at, given = f"analysis/{name}/", {"name": name}
-    return [
-        path(at, reports.moved, given, name=f"{name}_moved"),
-        path(f"{at}<path:rest>", reports.moved, given, name=f"{name}_moved_below"),
-    ]
-
-
 ONE = "trajectories/<int:trajectory_id>/"
 reading_paths: list[URLPattern] = [
     path(f"{ONE}export/", trajectory.trajectory_export, name="trajectory_export"),
@@ -115,8 +106,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *table_paths,
     *(pattern for name in PAGES for pattern in _paths(name)),
     *export_paths,
-    *(pattern for name, page in PAGES.items() if page.part_of for pattern in _moved(name)),
     path(QUALITY, quality.quality, name="study_quality"),
     path(f"{QUALITY}<slug:part>.json", quality.figure, name="study_quality_figure"),
     path(f"{QUALITY}<slug:part>.csv", quality.table, name="study_quality_table"),
+    # The addresses that parts had before they were parts of pages.
+    path("analysis/<slug:moved>/", reports.moved, name="moved"),
+    path("analysis/<slug:moved>/<path:rest>", reports.moved, name="moved_below"),
 ]

@@ -66,10 +66,13 @@ def of_study(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 @require_safe
 @signed_in
-def moved(request: HttpRequest, name: str, rest: str = "") -> HttpResponseBase:
+def moved(request: HttpRequest, moved: str, rest: str = "") -> HttpResponseBase:
     """Lead from the address that a part had as a page of its own to where it is now."""
+    allow(request, VIEW)
+    if moved not in PAGES or not PAGES[moved].part_of:
+        raise Http404("There is no such analysis.")
     query = request.META.get("QUERY_STRING", "")
-    return redirect(with_query(reverse(f"analysis:{name}") + rest, query), permanent=True)
+    return redirect(with_query(reverse(f"analysis:{moved}") + rest, query), permanent=True)
 
 
 @require_safe

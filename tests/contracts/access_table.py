@@ -465,6 +465,8 @@ analysis:filter-check_table       GET  login    403      403      403      403  
 analysis:study_quality            GET  login    404      403      404      ok       ok       403      404      404      ok
 analysis:study_quality_figure     GET  login    404      403      404      404      404      403      404      404      404
 analysis:study_quality_table      GET  login    404      403      404      404      404      403      404      404      404
+analysis:moved                    GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:moved_below              GET  login    403      403      403      403      403      403      moved    403      moved
 
 # Tables of ratings: this one is the viewer's own
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin

@@ -320,6 +320,8 @@ def _rows(study: Study) -> dict[str, Any]:
         "called": "ten_questions",
         "version": 1,
         "part": "none-of-this-name",
+        "moved": "effects",
+        "rest": "details/",
         "item_part": "main",
         "session_id": study.pk,
         "page": "decline",

@@ -164,6 +164,8 @@ def values(world: World) -> dict[str, list[Any]]:
         "label_key": ["format_error"],
         # Parts of analysis pages come from their links.
         "part": ["board"],
+        "moved": ["effects"],
+        "rest": ["details/"],
         "item_part": ["main"],
         "session_id": [world.live.pk],
         "page": list(PAGES),

@@ -10,7 +10,8 @@ pytestmark = pytest.mark.django_db
 
 PAGES = [
     "/runs/", "/trajectories/", "/datasets/", "/experiments/", "/judges/", "/asks/", "/studies/",
-    "/analysis/leaderboard/", "/analysis/decline/rubric/", "/analysis/decline/", "/analysis/leaderboard/outcomes/",
+    "/analysis/leaderboard/", "/analysis/decline/rubric/", "/analysis/decline/",
+    "/analysis/leaderboard/outcomes/",
     "/experiments/new/", "/runs/new/", "/compare/", "/analysis/tables/",
 ]  # fmt: skip
 NAMES = [

@@ -327,10 +327,12 @@ def _show_lengths(
         note=f"{name_first} under both conditions on length together, by the mean length of what "
         "remained. Tasks differ from line to line.",
     )
+    if not {first, last} <= set(by.conditions):
+        return
     page.table(
         "longer",
         "The same tasks with a short and a long path",
-        by.agents if {first, last} <= set(by.conditions) else (),
+        by.agents,
         [
             _agent(by, last),
             length(first),
