@@ -58,6 +58,8 @@ class Annotator:
     headers: dict[str, str] = field(default_factory=dict)
     cookies: dict[str, str] = field(default_factory=dict)
     repeated: int = 0
+    # Where the reply to the last submission led to, which the page's script goes to.
+    onward: str = ""
     _line: http.client.HTTPConnection | None = None
 
     def sign_in(self) -> None:
@@ -110,12 +112,18 @@ class Annotator:
     # --- At the desk ------------------------------------------------------------------------------
 
     def open(self, study: int) -> Page | None:
-        """Go to the next item; None where nothing is left."""
-        reply = self.get(f"/studies/{study}/annotate/")
-        assert reply.status == 302, reply.status
-        here = reply.moved
-        if not re.search(r"/annotate/\d+/$", here):
-            return None
+        """Go to the next item, from one that was submitted or from another page; None where nothing
+        is left.
+        """
+        start = f"/studies/{study}/annotate/"
+        here = self.onward if self.onward.startswith(start) else start
+        self.onward = ""
+        while not re.search(r"/annotate/\d+/$", here):
+            reply = self.get(here)
+            assert reply.status == 302, (here, reply.status)
+            if not reply.moved.startswith(start):
+                return None
+            here = reply.moved
         reply = self.get(here)
         assert reply.status == 200, (here, reply.status)
         return read_page(here, reply)
@@ -126,7 +134,9 @@ class Annotator:
         return self.send(page.answers, {"edits": edits, "activeMs": 1})
 
     def submit(self, page: Page) -> Reply:
-        return self.post(page.submit, {"activeMs": "1"})
+        reply = self.post(page.submit, {"activeMs": "1"})
+        self.onward = json.loads(reply.body).get("next", "")
+        return reply
 
 
 def read_page(here: str, reply: Reply) -> Page:

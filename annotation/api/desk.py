@@ -18,7 +18,7 @@ from pydantic import Field
 from annotation.access import StudyAccess, fetch_annotator
 from annotation.api.errors import STATUS
 from annotation.assignments.presence import open_assignment
-from annotation.assignments.services import claim_next_item
+from annotation.assignments.services import next_position
 from annotation.desk.selectors import DeskPage, Reading, load_desk
 from annotation.desk.services import reopen_assignment, skip_assignment, submit_assignment
 from annotation.desk.trajectories import Dialogue
@@ -27,7 +27,7 @@ from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Participant, RatingEdit, Study
 from annotation.ratings.services import EditRequest, StoredEdit, record_edits
 from annotation.steps.access import fetch_assignment, name_assignment
-from annotation.steps.selectors import first_open, next_step
+from annotation.steps.selectors import next_step
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.requests import Paged, PageOut, Strict, one_page
 
@@ -268,7 +268,7 @@ def go_to_next_step(request: HttpRequest, study_id: int) -> dict[str, Any]:
     position = step.position
     name = step.name
     if name == "item":
-        part, position = Part.MAIN, _next_item(access)
+        part, position = Part.MAIN, next_position(study=access.study, user=access.user)
         name = "item" if position is not None else "done"
     return {
         "step": name,
@@ -278,13 +278,6 @@ def go_to_next_step(request: HttpRequest, study_id: int) -> dict[str, Any]:
         "position": position,
         "url": reverse("annotation:next_item", args=[study_id]),
     }
-
-
-def _next_item(access: StudyAccess) -> int | None:
-    if access.study.dealing == Study.Dealing.POOL:
-        taken = claim_next_item(study=access.study, user=access.user)
-        return taken.position if taken is not None else None
-    return first_open(access.study, access.user, Part.MAIN)
 
 
 @router.get(ONE, response={200: AssignmentDetail, **refusals(404, 409)})

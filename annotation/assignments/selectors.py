@@ -62,6 +62,16 @@ def has_free_item(study: Study, user: User) -> bool:
     return not_taken_back(mine.filter(item__given__lt=F("item__wanted"))).exists()
 
 
+def first_open(study: Study, user: User, part: str, *, after: int = 0) -> int | None:
+    """Return the position of the next open item of a part after ``after``, else of the first."""
+    rows = Assignment.objects.filter(
+        study=study, annotator=user, part=part, state=Assignment.State.OPEN
+    )
+    positions = rows.order_by("position").values_list("position", flat=True)
+    later = positions.filter(position__gt=after).first() if after else None
+    return later if later is not None else positions.first()
+
+
 Kind = StudyEvent.Kind
 CLOSED = "the study was closed"
 LEFT = "the annotator left the study"

@@ -10,6 +10,7 @@ participant, the assignment, the item.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
@@ -20,6 +21,7 @@ from django.utils import timezone
 from annotation.assignments.gold import draw_gold
 from annotation.assignments.preconditions import standstill, step_before
 from annotation.assignments.selectors import (
+    first_open,
     free_items,
     not_taken_back,
     played_trajectory_ids,
@@ -50,6 +52,16 @@ COUNTERS = {
     State.RETURNED: "returned",
     State.VOIDED: "returned",
 }
+# What a click or a submission reads of the study, the item and the person.
+STUDY_COLUMNS = (
+    "questionnaire", "background", "dealing", "lease_minutes", "trains", "consent_version",
+    "gold_feedback", "status", "closes_at", "settings",
+)  # fmt: skip
+ITEM_COLUMNS = ("use", "asked", "subjects")
+PARTICIPANT_COLUMNS = (
+    "study_id", "state", "training", "consent_version", "told_background", "unblinded_at",
+    "last_seen_at",
+)  # fmt: skip
 # A request returns at most this many expired assignments of a study.
 MOST_EXPIRED = 100
 
@@ -63,12 +75,12 @@ def lock_study(study: Study) -> None:
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
 
 
-def find_participant(*, study: int, user: User) -> Participant | None:
+def find_participant(*, study: int, user: User, only: Sequence[str] = ()) -> Participant | None:
     """Return this person's participant row, locked until the transaction ends; None without one.
 
     Code that changes anything about an item takes this lock first.
     """
-    participant = find_row(Participant, locked=True, study_id=study, user_id=user.pk)
+    participant = find_row(Participant, only=only, locked=True, study_id=study, user_id=user.pk)
     if participant is not None:
         participant.user = user
     return participant
@@ -99,8 +111,8 @@ def lock_assignment(assignment: Assignment) -> Assignment:
         )  # fmt: skip
     if found is None:
         raise NoAssignment
-    found.study = read_row(Study, found.study_id)
-    found.item = read_row(Item, found.item_id)
+    found.study = read_row(Study, found.study_id, only=STUDY_COLUMNS)
+    found.item = read_row(Item, found.item_id, only=ITEM_COLUMNS)
     return found
 
 
@@ -146,6 +158,18 @@ def claim_next_item(*, study: Study, user: User) -> Assignment | None:
         assignment = _add_assignment(study, user, participant, item, until=lease_end(study))
         record_event(study=study, kind=Kind.LEASED, by=user, assignment=assignment)
         return assignment
+
+
+def next_position(*, study: Study, user: User, after: int = 0) -> int | None:
+    """Return the position of this person's next item; None if nothing is left.
+
+    In a pool the item is claimed now. In a list it is the open one after the position ``after``, or
+    else the first. Raises ``Refused`` where nobody, or not they, may claim an item now.
+    """
+    if study.dealing == Study.Dealing.POOL:
+        assignment = claim_next_item(study=study, user=user)
+        return assignment.position if assignment is not None else None
+    return first_open(study, user, Part.MAIN, after=after)
 
 
 def assign_item(

@@ -32,6 +32,7 @@ from annotation.desk.trajectories import (
     reference_steps,
 )
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit, Study
+from annotation.models.statements import read_rows
 from annotation.questionnaires import Question, Questionnaire, slot_name
 from annotation.studies.selectors import ItemCounts, own_counts
 from benchmarks.core.digests import digest
@@ -299,29 +300,30 @@ def _progress(item: Assignment, participant: Participant | None) -> tuple[ItemCo
     return ItemCounts(len(states), done, states.count(Assignment.State.SKIPPED)), len(states)
 
 
-def _edits(item: Assignment) -> list[tuple[Any, ...]]:
+EDIT_COLUMNS = (
+    "question", "subject", "aspect", "value", "chosen", "text", "client_id", "undoes_id",
+)  # fmt: skip
+
+
+def _edits(item: Assignment) -> list[RatingEdit]:
     """Return what was edited of an item, the latest last."""
     # With what was taken back: SQLite would look for what takes nothing back among all edits there
     # are, rather than among those of the item.
-    edits = RatingEdit.objects.filter(assignment=item).order_by("pk")
-    return list(
-        edits.values_list(
-            "pk", "aspect", "undoes", "client_id", "question", "subject", "value", "chosen", "text"
-        )
-    )
+    edits = read_rows(RatingEdit, only=EDIT_COLUMNS, assignment_id=item.pk)
+    return sorted(edits, key=lambda edit: edit.pk)
 
 
-def _standing(edits: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
+def _standing(edits: Sequence[RatingEdit]) -> list[dict[str, Any]]:
     """Return answers that stand: neither taken back, nor themselves taking something back."""
-    undone = {undoes for _, _, undoes, *_ in edits}
+    undone = {edit.undoes_id for edit in edits}
     return [
         {
-            "id": str(client_id),
-            "slot": slot_name(question, subject),
-            "value": value,
-            "chosen": chosen,
-            "text": text,
+            "id": str(edit.client_id),
+            "slot": slot_name(edit.question, edit.subject),
+            "value": edit.value,
+            "chosen": edit.chosen,
+            "text": edit.text,
         }
-        for pk, aspect, undoes, client_id, question, subject, value, chosen, text in edits
-        if aspect == Aspect.ANSWER and undoes is None and pk not in undone
+        for edit in edits
+        if edit.aspect == Aspect.ANSWER and edit.undoes_id is None and edit.pk not in undone
     ]

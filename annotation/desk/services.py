@@ -9,6 +9,7 @@ from annotation.annotator_quality.services import note_gold
 from annotation.annotator_quality.signs import answer_pattern
 from annotation.assignments.presence import note_active, questionnaire_of
 from annotation.assignments.services import (
+    PARTICIPANT_COLUMNS,
     change_assignment_state,
     find_participant,
     lock_assignment,
@@ -134,7 +135,7 @@ def _change(
     if assignment.annotator_id != by.pk:
         raise Refused("not_yours", "this item is assigned to somebody else")
     with transaction.atomic():
-        participant = find_participant(study=assignment.study_id, user=by)
+        participant = find_participant(study=assignment.study_id, user=by, only=PARTICIPANT_COLUMNS)
         item = lock_assignment(assignment)
         if participant is None:
             raise Refused("not_yours", "you are not an annotator of this study")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.models import Assignment, Item, Study
+from annotation.models.statements import read_rows
 from benchmarks.core.plans import split_steps
 from benchmarks.core.ports.labels import plain
 from benchmarks.models import Candidate, Constraint, Task, Turn, Violation
@@ -60,7 +61,8 @@ def load_turns(
     earlier = verdicts == Study.Verdicts.EARLIER
     findings = earlier or verdicts == Study.Verdicts.ALL
     fields = ["index", "text", "is_final", *["feedback"] * feedback, *["payload"] * findings]
-    rows = list(Turn.objects.filter(trajectory=trajectory).order_by("index").only(*fields))
+    read = read_rows(Turn, only=fields, trajectory_id=trajectory)
+    rows = sorted(read, key=lambda turn: turn.index)
     violated: dict[int, list[DeskFinding]] = {}
     if findings:
         shown_of = [row.pk for row in rows if not (earlier and row.is_final)]

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access import StudyAccess
 from annotation.assignments.presence import note_seen, open_assignment
-from annotation.assignments.services import was_taken_back
+from annotation.assignments.services import next_position, was_taken_back
 from annotation.desk.break_views import rested_at
 from annotation.desk.breaks import minutes_without_break
 from annotation.desk.form import DeskAnswer
@@ -335,7 +335,20 @@ def submit(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) 
         item = submit_assignment(assignment=item, by=user, active_ms=active_ms)
     except Refused as refused:
         return _refusal(refused)
-    return JsonResponse({"next": after(item)})
+    return JsonResponse({"next": _onward(user, item)})
+
+
+def _onward(user: User, item: Assignment) -> str:
+    """Return the address of the next item after a submission, so that the browser asks once; where
+    there is none, or something else comes first, that of the view which finds out.
+    """
+    if item.part != Part.MAIN or tells_expected(item):
+        return after(item)
+    try:
+        position = next_position(study=item.study, user=user, after=item.position)
+    except Refused:  # closed or paused a moment ago
+        position = None
+    return desk_url(item, position) if position is not None else after(item)
 
 
 def _signed_out() -> JsonResponse:

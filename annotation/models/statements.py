@@ -1,10 +1,14 @@
 """Reading rows by their columns with SQL that is written here rather than by the ORM.
 
-The ORM builds the SQL of a statement anew each time, column by column: a study has fifty of them,
+The ORM builds the SQL of a statement anew each time, column by column: a study has 25 of them,
 and an assignment is read with its study and its item at every click. There ``raw`` takes half the
 time (docs/decisions/plain-django.md has the measurement). Everything else is plain ORM.
+
+``only`` names the columns to read beside the key, since each one costs time. The others are
+deferred: Django reads such a column when it is asked for, by a statement of its own.
 """
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from django.db import connection
@@ -36,24 +40,29 @@ def find_own_assignment(
     return next(iter(Assignment.objects.raw(_OWN_ASSIGNMENT + _lock(locked), values)), None)
 
 
-def read_rows(model: type[M], *, locked: bool = False, **columns: int) -> "RawQuerySet[M]":
+def read_rows(
+    model: type[M], *, only: Sequence[str] = (), locked: bool = False, **columns: int
+) -> "RawQuerySet[M]":
     """Return the rows that have these numbers in these columns, in no order.
 
     ``locked``: until the transaction ends.
     """
+    names = ", ".join(map(connection.ops.quote_name, ("id", *only))) if only else "*"
     where = " AND ".join(f"{column} = %s" for column in columns)
-    statement = f"SELECT * FROM {model._meta.db_table} WHERE {where}{_lock(locked)}"
+    statement = f"SELECT {names} FROM {model._meta.db_table} WHERE {where}{_lock(locked)}"
     return model._default_manager.raw(statement, list(columns.values()))
 
 
-def find_row(model: type[M], *, locked: bool = False, **columns: int) -> M | None:
+def find_row(
+    model: type[M], *, only: Sequence[str] = (), locked: bool = False, **columns: int
+) -> M | None:
     """Return the only row that has these numbers in these columns; None where there is none."""
-    return next(iter(read_rows(model, locked=locked, **columns)), None)
+    return next(iter(read_rows(model, only=only, locked=locked, **columns)), None)
 
 
-def read_row(model: type[M], key: int) -> M:
+def read_row(model: type[M], key: int, *, only: Sequence[str] = ()) -> M:
     """Return the row that a foreign key leads to."""
-    (row,) = read_rows(model, id=key)
+    (row,) = read_rows(model, only=only, id=key)
     return row
 
 

@@ -17,6 +17,7 @@ from django.db.models.functions import Coalesce
 
 from annotation.assignments.presence import note_active, note_seen, questionnaire_of
 from annotation.assignments.services import (
+    PARTICIPANT_COLUMNS,
     change_assignment_state,
     find_participant,
     lock_assignment,
@@ -162,7 +163,7 @@ def _record(
     """
     # The rows are locked (PostgreSQL) or the whole database is (SQLite, IMMEDIATE): edits of one
     # person come one after the other, whichever page or tab they come from.
-    participant = find_participant(study=assignment.study_id, user=by)
+    participant = find_participant(study=assignment.study_id, user=by, only=PARTICIPANT_COLUMNS)
     assignment = lock_assignment(assignment)
     rows = {row.client_id: row for row in known or ()}
     current = {_place(row): row for row in read_rows(Rating, assignment_id=assignment.pk)}

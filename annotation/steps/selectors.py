@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 
 from annotation.assignments.preconditions import INFORMATION, AnnotatorStep, standstill, step_before
-from annotation.assignments.selectors import has_free_item
+from annotation.assignments.selectors import first_open, has_free_item
 from annotation.consent.selectors import has_read_information
 from annotation.models import Assignment, LivePlan, Participant, Study
 from annotation.steps.next_session import find_free_place, has_played, next_session
@@ -55,14 +55,6 @@ def _live_step(study: Study, user: User) -> AnnotatorStep | None:
     if find_free_place(plan, user) is not None:
         return AnnotatorStep("seat")
     return PLAYED if has_played(plan, user) else NO_SESSION
-
-
-def first_open(study: Study, user: User, part: str, *, after: int = 0) -> int | None:
-    """Return the position of the next open item of a part after ``after``, else of the first."""
-    rows = Assignment.objects.filter(study=study, annotator=user, part=part, state=State.OPEN)
-    positions = rows.order_by("position").values_list("position", flat=True)
-    later = positions.filter(position__gt=after).first() if after else None
-    return later if later is not None else positions.first()
 
 
 def _with_position(step: AnnotatorStep, study: Study, user: User) -> AnnotatorStep:

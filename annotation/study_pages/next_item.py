@@ -7,16 +7,14 @@ from django.views.decorators.http import require_GET
 
 from annotation.access import StudyAccess, fetch_study, participant_of
 from annotation.assignments.preconditions import AnnotatorStep
-from annotation.assignments.services import claim_next_item
+from annotation.assignments.services import next_position
 from annotation.errors import Refused
 from annotation.live.play.services import take_free_place
-from annotation.models import Assignment, Participant, Study
+from annotation.models import Participant, Study
 from annotation.recruiting.selectors import recruit_of
-from annotation.steps.selectors import NO_FREE_PLACE, first_open, next_step
+from annotation.steps.selectors import NO_FREE_PLACE, next_step
 from annotation.steps.withdrawals import explain_withdrawal
 from benchmarks.access import signed_in
-
-Part = Assignment.Part
 
 
 @require_GET
@@ -57,16 +55,12 @@ def _item(
 ) -> HttpResponseBase:
     """Show the desk of the next item, which in a pool is taken now."""
     study = access.study
-    if study.dealing == Study.Dealing.POOL:
-        try:
-            taken = claim_next_item(study=study, user=access.user)
-        except Refused:  # the study was paused or closed a moment ago
-            study.refresh_from_db()
-            participant.refresh_from_db()
-            return _wait(request, access, next_step(study, participant))
-        position = taken.position if taken is not None else None
-    else:
-        position = first_open(study, access.user, Part.MAIN, after=after)
+    try:
+        position = next_position(study=study, user=access.user, after=after)
+    except Refused:  # the study was paused or closed a moment ago
+        study.refresh_from_db()
+        participant.refresh_from_db()
+        return _wait(request, access, next_step(study, participant))
     if position is None:
         return _done(request, access)
     return redirect("annotation:desk", pk=study.pk, position=position)

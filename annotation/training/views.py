@@ -5,10 +5,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import fetch_annotator
+from annotation.assignments.selectors import first_open
 from annotation.errors import Refused
 from annotation.models import Assignment
 from annotation.steps.access import fetch_assignment, redirect_to_next_step
-from annotation.steps.selectors import first_open
 from annotation.training.services import (
     begin_training_round,
     compare_item,

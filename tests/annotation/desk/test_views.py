@@ -178,11 +178,32 @@ def test_submit_names_what_is_missing_then_leads_on(
     send(tab, url, *(edit(key) for key in item.item.asked))
     for _ in range(2):
         reply = tab.post(f"{url}submit/", {"activeMs": "1"})
-        assert reply.json() == {"next": f"/studies/{item.study_id}/annotate/?after=1"}
-    follow = tab.get(reply.json()["next"])
-    assert follow.headers["Location"] == f"/studies/{item.study_id}/annotate/2/"
+        assert reply.json() == {"next": f"/studies/{item.study_id}/annotate/2/"}
+    assert tab.get(reply.json()["next"]).status_code == 200
     assert send(tab, url, edit(value=1)).status_code == 409
     assert answers(item)["safety"] == 4
+
+
+def test_a_submission_claims_the_next_item_of_a_pool_and_leads_to_it(
+    tab: Client, item: Assignment, url: str
+) -> None:
+    study = item.study
+    study.assignments.exclude(pk=item.pk).delete()
+    study.participants.filter(user=item.annotator).update(assigned=1)
+    study.items.exclude(pk=item.item_id).update(given=1)
+    following = study.items.exclude(pk=item.item_id).earliest("rank")
+    study.items.filter(pk=following.pk).update(given=0)
+    Study.objects.filter(pk=study.pk).update(dealing="pool")
+    send(tab, url, *(edit(key) for key in item.item.asked))
+    for _ in range(2):  # a reply that was lost is asked for again, and claims nothing more
+        reply = tab.post(f"{url}submit/", {"activeMs": "1"})
+        assert reply.json() == {"next": f"/studies/{study.pk}/annotate/2/"}
+    assert study.assignments.get(position=2).item == following
+    url = reply.json()["next"]
+    assert tab.get(url).status_code == 200
+    send(tab, url, *(edit(key) for key in following.asked))
+    reply = tab.post(f"{url}submit/", {"activeMs": "1"})
+    assert reply.json() == {"next": f"/studies/{study.pk}/annotate/?after=2"}  # which says so
 
 
 def test_signed_out_is_told_as_such(client: Client, url: str) -> None:

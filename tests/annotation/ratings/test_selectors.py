@@ -5,12 +5,12 @@ import uuid
 import pytest
 from django.contrib.auth.models import User
 
+from annotation.assignments.selectors import first_open
 from annotation.desk.services import skip_assignment, submit_assignment
 from annotation.desk.trajectories import load_turns
 from annotation.models import Annotator, Assignment, Study
 from annotation.ratings.selectors import human_scores
 from annotation.ratings.services import record_rating
-from annotation.steps.selectors import first_open
 from annotation.study_frame.context import study_banner
 from benchmarks.models import Turn, Violation
 
