@@ -41,9 +41,9 @@ def find_own_assignment(
 
 
 def read_rows(
-    model: type[M], *, only: Sequence[str] = (), locked: bool = False, **columns: int
+    model: type[M], *, only: Sequence[str] = (), locked: bool = False, **columns: int | str
 ) -> "RawQuerySet[M]":
-    """Return the rows that have these numbers in these columns, in no order.
+    """Return the rows that have these values in these columns, in no order.
 
     ``locked``: until the transaction ends.
     """

@@ -4,7 +4,7 @@ All of them follow these rules: edits are added and never changed; the same ``cl
 stores one edit and returns it; a refusal changes nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -166,7 +166,7 @@ def _record(
     participant = find_participant(study=assignment.study_id, user=by, only=PARTICIPANT_COLUMNS)
     assignment = lock_assignment(assignment)
     rows = {row.client_id: row for row in known or ()}
-    current = {_place(row): row for row in read_rows(Rating, assignment_id=assignment.pk)}
+    current = {_place(row): row for row in _current(assignment, edits)}
     outcomes: list[Outcome] = []
     for edit in edits:
         stored = rows.get(edit.client_id)
@@ -191,6 +191,14 @@ def _record(
     note_active(assignment=assignment, active_ms=active_ms)
     renew_lease(assignment)
     return outcomes
+
+
+def _current(assignment: Assignment, edits: Sequence[EditRequest]) -> Iterable[Rating]:
+    """Return the current answers that these edits may change: of one question, after a click."""
+    questions = {edit.question for edit in edits}
+    if len(questions) != 1 or any(edit.undoes for edit in edits):
+        return read_rows(Rating, assignment_id=assignment.pk)
+    return read_rows(Rating, assignment_id=assignment.pk, question=questions.pop())
 
 
 def _known(edits: Sequence[EditRequest]) -> list[RatingEdit]:
