@@ -4,8 +4,9 @@
 installed) measures the desk: an item of ten questions, answered one by one or in one message, by
 eight people at once. Potato's server is asked what its own page asks of it. ``--inspect PYTHON``
 (the interpreter of an environment with inspect-ai and openai) measures calls that are stored:
-episodes of ``--turns`` calls whose dialogue grows, on the fake endpoint, each program with its own log on
-disk as it is shipped. What is not named is skipped. Ours and theirs take turns ``--rounds`` times.
+episodes of ``--turns`` calls whose dialogue grows, on the fake endpoint, each program with its own
+log on disk as it is shipped. What is not named is skipped. Theirs and ours take turns, ``--rounds``
+times each.
 """
 
 import argparse
