@@ -94,11 +94,11 @@ def test_the_job_makes_runs_and_a_study_partly_answered(
     shrink_demo(monkeypatch, rejudged=True)
     demo.ensure_demo()
     job = load()
-    # 3 tasks x 3 agents, 1 full-size task x 3 agents x 3 levels, 2 tasks x 1 agent x 2 conditions
+    # 3 tasks x 3 agents, 1 full-size task x 3 agents x 3 levels, 2 tasks x 1 agent x 3 conditions
     # among tools, 2 planning questions x 1 agent, 2 meals x 4 methods and 2 whose steps are
     # corrected, 2 tasks in a house x 4 conditions, and one plan judged again
-    assert (job.status, job.done, job.total) == ("done", 43, 43)
-    assert Run.objects.filter(is_demo=True, status="done").count() == 25
+    assert (job.status, job.done, job.total) == ("done", 45, 45)
+    assert Run.objects.filter(is_demo=True, status="done").count() == 26
     full = Run.objects.filter(dataset__name="Full-size household demo")
     assert sorted(full.values_list("level", flat=True)) == ["high"] * 3 + ["low"] * 3 + ["mid"] * 3
     _, household = demo_named("Household demo")
@@ -108,7 +108,7 @@ def test_the_job_makes_runs_and_a_study_partly_answered(
     assert again.scores.count() == 48
     assert not benchmark_demo.start_demo_rejudging(again.run.dataset, household.rejudging)
     nursery = Run.objects.filter(dataset__name="Nursery demo").order_by("pk")
-    assert [run.settings["condition"] for run in nursery] == ["default", "blocker"]
+    assert [run.settings["condition"] for run in nursery] == ["default", "blocker", "default"]
     assert not Trajectory.objects.filter(reserved=False).exclude(status="done").exists()
     study = Study.objects.get(settings__demo="mid")
     # three queries for eight annotators: three of them have one query each, by all three agents
