@@ -55,7 +55,7 @@ check-types:
 	$(PY) -m mypy
 
 check-templates:
-	$(PY) -m djlint --lint --quiet templates benchmarks/systems analysis
+	$(PY) -m djlint --lint --quiet templates benchmarks/systems
 	$(PY) manage.py check_templates --settings config.settings.test
 
 check-migrations:

@@ -140,7 +140,6 @@ class Sheet:
         links: Sequence[Link] | None = None,
         *,
         note: str = "",
-        hint: str = "",
     ) -> None:
         """Add a table that other reports show too; ``links`` are what its rows count, in order."""
         if table is None:
@@ -154,7 +153,7 @@ class Sheet:
                 )
                 for row, link in zip(rows, links, strict=True)
             )
-        self._table(replace(table, rows=rows, note=note or table.note, hint=hint or table.hint))
+        self._table(replace(table, rows=rows, note=note or table.note))
 
     def nothing(
         self, title: str, text: str, action: str = "", url: str = "", needs: str = ""
@@ -222,7 +221,7 @@ class WrittenPage:
     content: Callable[[Page], Content]
     deferred: Callable[[Page], None] | None = None
 
-    def answer(self, folder: str, selection: Selection) -> Report:
+    def answer(self, selection: Selection) -> Report:
         """Return the sentence with its figure and its table, or why there is none.
 
         Where the first figure or table has nothing to show, the first of the details is shown.
@@ -248,7 +247,7 @@ class WrittenPage:
         unseen = (Notice(page.unseen),) if page.unseen else ()
         return replace(report, notices=(*report.notices, *unseen))
 
-    def details(self, folder: str, selection: Selection) -> Report:
+    def details(self, selection: Selection) -> Report:
         """Return the other figures and tables, and how all of it was computed."""
         page = Page(selection, draws=False)
         written = self.content(page)
@@ -274,7 +273,7 @@ class WrittenPage:
         report = with_few_clusters(report)
         return replace(report, notices=tuple(one for one in report.notices if one not in seen))
 
-    def deferred_report(self, folder: str, selection: Selection) -> Report:
+    def deferred_report(self, selection: Selection) -> Report:
         """Return what takes too long for a request."""
         assert self.deferred is not None
         page = Page(selection)

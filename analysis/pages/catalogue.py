@@ -1,14 +1,14 @@
 """The analysis pages: what each asks, which filters it has, and what it is about.
 
 What a page computes and shows stands in its own folder, `analysis/pages/<key>/page.py`, as
-``content``, written with `analysis.kit`; those that are not yet declare it as ``CONTENT``. It is
-imported when a page is first asked for: statistics are slow to import.
+``content``, written with `analysis.kit`. It is imported when a page is first asked for: statistics
+are slow to import.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import User
 
@@ -34,7 +34,7 @@ from benchmarks.models import Run
 from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:
-    from analysis.pages.declaration import Content
+    from analysis.kit.page import WrittenPage
 
 
 # The shared filters that mean something for trajectories made elsewhere.
@@ -111,23 +111,16 @@ class AnalysisPage:
         return (*kept, *self.own_filters, *(PEOPLE_FILTERS if self.of_study else ()))
 
     @property
-    def folder(self) -> str:
-        """The folder of the page in `analysis/pages`, which holds its templates too."""
-        return self.key.replace("-", "_")
-
-    @property
     def module(self) -> str:
-        """The module that declares what the page computes and shows."""
-        return f"analysis.pages.{self.folder}.page"
+        """The module that writes the page."""
+        return f"analysis.pages.{self.key.replace('-', '_')}.page"
 
     @property
-    def content(self) -> "Content":
+    def content(self) -> "WrittenPage":
         """The content of the page: what it computes and shows."""
         module = import_module(self.module)
-        if hasattr(module, "content"):
-            written = import_module("analysis.kit.page").WrittenPage
-            return cast("Content", written(module.content, getattr(module, "deferred", None)))
-        return cast("Content", module.CONTENT)
+        written: type[WrittenPage] = import_module("analysis.kit.page").WrittenPage
+        return written(module.content, getattr(module, "deferred", None))
 
 
 def _refined(run: Run) -> bool:

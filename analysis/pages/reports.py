@@ -95,7 +95,7 @@ def answer_report(page: AnalysisPage, selection: Selection, key: str) -> Report:
     cites = page.cites or ("published" in page.filters and cites_paper(selection))
     return keep_report(
         key,
-        lambda: certified(page.content.answer(page.folder, selection), selection, cites=cites),
+        lambda: certified(page.content.answer(selection), selection, cites=cites),
     )
 
 
@@ -103,7 +103,7 @@ def details_report(page: AnalysisPage, selection: Selection, key: str) -> Report
     """Return what the page shows when its details are opened."""
     return keep_report(
         key_of("details", key),
-        lambda: certified(page.content.details(page.folder, selection), selection),
+        lambda: certified(page.content.details(selection), selection),
     )
 
 
@@ -162,4 +162,4 @@ def make_page_part(params: Params, seen: Visibility) -> tuple[str, Callable[[], 
 
 
 def _long_part(page: AnalysisPage, selection: Selection) -> Report:
-    return certified(page.content.deferred_report(page.folder, selection), selection)
+    return certified(page.content.deferred_report(selection), selection)

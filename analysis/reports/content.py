@@ -67,9 +67,9 @@ class Column:
 class Table:
     """One table; the first cell of a row names it. ``open``: shown at once, not on request.
 
-    ``note`` says what the values are, wherever the table goes; ``hint`` what a reader can do on the
-    page; ``certificates`` how its runs compare with the published values beside them. A page shows
-    at most ``most`` rows, if that is given; the CSV has all.
+    ``note`` says what the values are, wherever the table goes; ``certificates`` how its runs
+    compare with the published values beside them. A page shows at most ``most`` rows, if that is
+    given; the CSV has all.
     """
 
     name: str
@@ -79,7 +79,6 @@ class Table:
     note: str = ""
     open: bool = True
     most: int | None = None
-    hint: str = ""
     certificates: tuple[Certificate, ...] = ()
 
     @property

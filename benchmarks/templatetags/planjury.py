@@ -21,6 +21,9 @@ from benchmarks.trajectories.turns import PlanChange, plan_change
 
 register = template.Library()
 
+# Around the sign between a letter and its value.
+SPACE_IN_NUMBER = re.compile(r"(?<=\b\w) (?=[=<] [\d−])|(?<=\b\w [=<]) (?=[\d−])|(?<=\d) (?=%)")
+
 
 @register.simple_tag
 def badge(text: Any, tone: str = "", *, live: bool = False, why: Any = "") -> SafeString:
@@ -197,3 +200,9 @@ def sparkline(means: Sequence[float | None]) -> dict[str, Any]:
         "last": next((point for point in reversed(points) if point), None),
         "words": f"from {known[0]:.2f} to {known[-1]:.2f}" if known else "no scores",
     }
+
+
+@register.filter
+def unbroken(text: str) -> str:
+    """Return a sentence whose numbers stay in one line with what they belong to: n = 32."""
+    return SPACE_IN_NUMBER.sub("\u00a0", text)

@@ -75,11 +75,9 @@ WSGI_APPLICATION = "config.wsgi.application"
 TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        # A system brings the templates of its own pages in its folder; the sentences of an analysis
-        # page lie in its folder, as "pages/agreement/answer.html".
+        # A system brings the templates of its own pages in its folder.
         "DIRS": [
             BASE_DIR / "templates",
-            BASE_DIR / "analysis",
             *sorted((BASE_DIR / "benchmarks" / "systems").glob("*/templates")),
         ],
         "APP_DIRS": True,

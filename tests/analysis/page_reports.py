@@ -8,7 +8,7 @@ from analysis.reports.content import Report, join_reports
 def report_of(key: str, selection: Selection) -> Report:
     """Answer and details of a page as one report, written now."""
     page = PAGES[key]
-    answer = page.content.answer(page.folder, selection)
+    answer = page.content.answer(selection)
     if answer.empty is not None:
         return answer
-    return join_reports(answer, page.content.details(page.folder, selection))
+    return join_reports(answer, page.content.details(selection))

@@ -7,7 +7,7 @@ from pathlib import Path
 from django.conf import settings
 
 ROOT = Path(settings.BASE_DIR)
-FOLDERS = ("templates", "benchmarks/systems", "analysis")
+FOLDERS = ("templates", "benchmarks/systems")
 FORM = re.compile(r"<form\b(?P<tag>[^>]*)>(?P<inside>.*?)</form>", re.DOTALL)
 AS_ADDRESS = re.compile(r"""<button\b[^>]*\bformmethod=["']get["']""", re.IGNORECASE)
 ASKED = re.compile(r"<[^>]*\bhx-get=[^>]*>", re.DOTALL)

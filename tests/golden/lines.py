@@ -60,7 +60,7 @@ def _figure_lines(figure: FigureSpec) -> Iterator[str]:
 
 
 def _table_lines(table: Table) -> Iterator[str]:
-    yield _line("table", table.name, table.title, table.note, table.hint, table.open, table.most)
+    yield _line("table", table.name, table.title, table.note, table.open, table.most)
     yield _line("columns", *(c.label + (f" ({c.help})" if c.help else "") for c in table.columns))
     yield _line("csv", *table.header)
     rows = [_line("row", *map(_cell_text, row)) for row in table.rows]

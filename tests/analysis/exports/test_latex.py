@@ -137,11 +137,6 @@ def test_several_n_stay_with_their_values() -> None:
     assert r"\caption[{T}]{T (Household \& co).}" in text
 
 
-def test_what_a_page_lets_one_do_is_no_part_of_a_caption() -> None:
-    table = replace(board(["A"]), hint="Numbers lead to the trajectories.")
-    assert "lead to" not in latex_table(table, SOURCE)
-
-
 @given(
     st.lists(
         st.text(alphabet=st.characters(exclude_categories=("Cs",)), max_size=12),

@@ -452,7 +452,7 @@ def test_query_budget(
         caches["reports"].clear()
         if name == "turn-scores":  # a page that waits for its job is not kept, so the job is first
             waiting = PAGES[name]
-            waiting.content.deferred_report(waiting.folder, select(waiting, Filters(), rita))
+            waiting.content.deferred_report(select(waiting, Filters(), rita))
         with subtests.test(name), taken_back():
             with django_assert_max_num_queries(MOST_QUERIES):
                 reader.get(address(name))

@@ -71,7 +71,7 @@ def report(reader: User, name: str, **words: str) -> Report:
     page = PAGES[name]
     selection = select(page, Filters(**words), reader)  # type: ignore[arg-type]
     if name == "turn-scores":  # its answer waits for this
-        page.content.deferred_report(page.folder, selection)
+        page.content.deferred_report(selection)
     return make_report(page, selection, report_key(page, selection))
 
 

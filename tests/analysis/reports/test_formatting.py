@@ -18,7 +18,7 @@ from analysis.reports.formatting import (
 )
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.results import Estimate, Interval
-from analysis.templatetags.prose import unbroken
+from benchmarks.templatetags.planjury import unbroken
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ def test_the_page_waits_for_its_slopes_and_is_not_kept() -> None:
     made = make_report(page, selection, key)
     assert made.waits and made.table("slopes") is None and made.table("points") is not None
     # Means by turn are there at once, and take the place of what waits.
-    (figure,) = page.content.answer(page.folder, selection).figures
+    (figure,) = page.content.answer(selection).figures
     assert figure.title == "Safety: mean score by turn"
     assert "is not computed yet" in made.sentence
     wanted = deferred_request(page, selection)
@@ -276,7 +276,7 @@ def make_turns(run: Run, dimension: str, paths: Sequence[Sequence[float]]) -> No
 
 def later(**words: object) -> Report:
     selection = select_runs(Filters(**words))  # type: ignore[arg-type]
-    return PAGES["decline"].content.deferred_report("decline", selection)
+    return PAGES["decline"].content.deferred_report(selection)
 
 
 def test_survivors_fool_one_line_and_neither_gee_nor_the_mixed_model() -> None:

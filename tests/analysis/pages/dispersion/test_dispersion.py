@@ -120,7 +120,7 @@ def lines(made: Report, name: str) -> list[dict[str, object]]:
 def later(user: User | None = None, **words: str) -> Report:
     selection = select_runs(Filters(**words))
     seen = selection if user is None else with_people(selection, user)
-    return PAGES["dispersion"].content.deferred_report("dispersion", seen)
+    return PAGES["dispersion"].content.deferred_report(seen)
 
 
 def test_without_each_judge_by_means() -> None:

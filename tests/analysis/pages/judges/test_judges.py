@@ -142,7 +142,7 @@ def test_tests_bias_and_epsilon(root: User) -> None:
 
 def test_what_takes_longer_on_the_agreement_page(root: User) -> None:
     build(3, 8)
-    made = PAGES["agreement"].content.deferred_report("agreement", select_study(Filters(), root))
+    made = PAGES["agreement"].content.deferred_report(select_study(Filters(), root))
     chance = rows(made, "chance")
     assert [row["dimension"] for row in chance] == ["Safety"] * 4
     # People gave 4 but for 4 of 24 answers; a judge of 4 is constant, so alpha is defined and low.

@@ -36,7 +36,7 @@ def choose(user: User | None = None, **words: str) -> Selection:
 
 
 def later(selection: Selection) -> Report:
-    return PAGES["judgings"].content.deferred_report("judgings", selection)
+    return PAGES["judgings"].content.deferred_report(selection)
 
 
 def rows(made: Report, name: str) -> list[dict[str, object]]:

@@ -151,7 +151,7 @@ def test_points_lead_to_trajectories(two: Dataset) -> None:
 
 
 def test_how_firm_the_order_is(two: Dataset) -> None:
-    made = PAGES["sweeps"].content.deferred_report("sweeps", chosen())
+    made = PAGES["sweeps"].content.deferred_report(chosen())
     ranks = lines(made.table("ranks"))
     assert [(row["agent"], row["τ = 2"], row["τ = 3.5"]) for row in ranks] == [
         ("Ada", 1, 2), ("Bob", 2, 1),

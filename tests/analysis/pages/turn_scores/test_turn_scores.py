@@ -71,7 +71,7 @@ def study(reader: User) -> Study:
 
 def later(reader: User) -> Report:
     """Return what a job computes."""
-    return PAGE.content.deferred_report(PAGE.folder, select(PAGE, Filters(), reader))
+    return PAGE.content.deferred_report(select(PAGE, Filters(), reader))
 
 
 def report(reader: User, **words: str) -> Report:
