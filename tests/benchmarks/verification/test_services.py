@@ -43,7 +43,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.either]
 def run() -> Run:
     """One short trajectory with violations, carried to its end."""
     settings = {"max_turns": 2, "rubric_judges": 1}
-    (run,) = start_sample_runs("explorer", dataset=save_sample_dataset(1), settings=settings)
+    (run,) = start_sample_runs(
+        "creature-of-habit", dataset=save_sample_dataset(1), settings=settings
+    )
     play(run)
     return run
 
@@ -269,20 +271,20 @@ RELABELLED: dict[str, tuple[Callable[[Run], Any], str, str, str]] = {
     "another script": (
         lambda run: _relabel(run, "agent", policy="forgetful"),
         "roles of the run, agent",
-        "scripted forgetful 3",
-        "scripted explorer 3",
+        "scripted forgetful 4",
+        "scripted creature-of-habit 4",
     ),
     "another version": (
         lambda run: _relabel(run, "agent", version="9"),
         "roles of the run, agent",
-        "scripted explorer 9",
-        "scripted explorer 3",
+        "scripted creature-of-habit 9",
+        "scripted creature-of-habit 4",
     ),
     "a script that never was": (
         lambda run: _relabel(run, "agent", policy="a-large-model"),
         "roles of the run, agent",
-        "scripted a-large-model 3",
-        "scripted explorer 3",
+        "scripted a-large-model 4",
+        "scripted creature-of-habit 4",
     ),
     "a person": (
         lambda run: _relabel(run, "rubric_judge", kind="human"),
@@ -294,7 +296,7 @@ RELABELLED: dict[str, tuple[Callable[[Run], Any], str, str, str]] = {
         lambda run: Run.objects.filter(pk=run.pk).update(roles={**run.roles, "agent": []}),
         "roles of the run, agent",
         "nobody",
-        "scripted explorer 3",
+        "scripted creature-of-habit 4",
     ),
 }
 
@@ -309,14 +311,14 @@ def test_another_answerer_of_a_role_is_found(run: Run, name: str) -> None:
 def test_another_label_or_agent_of_a_run_is_found(run: Run) -> None:
     _relabel(run, "agent", label="recorded")
     (label,) = verify_run(run=run).of_run
-    assert label.where == "roles of the run, label of explorer"
+    assert label.where == "roles of the run, label of creature-of-habit"
     assert (label.stored, label.recomputed) == ("recorded", "scripted")
     _relabel(run, "agent", label="scripted")
     assert not verify_run(run=run).differs
     JudgeScore.objects.filter(run=run).update(agent=Agent.objects.get(name="forgetful"))
     _another_agent(run)
     (agent,) = verify_run(run=run).of_run
-    assert agent.where == "agent of the run" and agent.recomputed == "scripted explorer"
+    assert agent.where == "agent of the run" and agent.recomputed == "scripted creature-of-habit"
 
 
 def test_the_page_shows_what_is_missing(run: Run, client: Any) -> None:
