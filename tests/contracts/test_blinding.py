@@ -166,6 +166,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "part": ["board"],
         "moved": ["effects"],
         "rest": ["details/"],
+        "path": [""],
         "item_part": ["main"],
         "session_id": [world.live.pk],
         "page": list(PAGES),
