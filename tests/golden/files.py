@@ -154,7 +154,9 @@ def _pairs() -> Iterator[tuple[Run, Run]]:
 
 
 def _texts(*values: object) -> Iterator[str]:
-    yield from (json.dumps(value, ensure_ascii=False, default=str) for value in values)
+    for value in values:
+        # Folders of a checkout differ from machine to machine.
+        yield json.dumps(value, ensure_ascii=False, default=str).replace(f"{settings.BASE_DIR}/", "")
 
 
 def _command_lines() -> Iterator[str]:
