@@ -156,7 +156,8 @@ def _pairs() -> Iterator[tuple[Run, Run]]:
 def _texts(*values: object) -> Iterator[str]:
     for value in values:
         # Folders of a checkout differ from machine to machine.
-        yield json.dumps(value, ensure_ascii=False, default=str).replace(f"{settings.BASE_DIR}/", "")
+        text = json.dumps(value, ensure_ascii=False, default=str)
+        yield text.replace(f"{settings.BASE_DIR}/", "")
 
 
 def _command_lines() -> Iterator[str]:
