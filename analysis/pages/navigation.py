@@ -15,14 +15,16 @@ from benchmarks.core.registry import EXTERNAL
 class PageGroup:
     """A page with its parts, under the question that all of them help to answer.
 
-    ``key`` is that of the page, ``first`` the name of its own part, and ``beside`` the addresses of
-    other pages about the question, by name, with title and words.
+    ``key`` is that of the page, ``first`` the name of its own part. ``more`` are addresses of
+    parts without a report, and ``beside`` those of other pages about the question: each by name,
+    with title and words.
     """
 
     key: str
     title: str
     words: str
     first: str
+    more: tuple[tuple[str, str, str], ...] = ()
     beside: tuple[tuple[str, str, str], ...] = ()
 
     @property
@@ -37,7 +39,7 @@ GROUPS: tuple[PageGroup, ...] = (
         "leaderboard", "Which agent is better?",
         "Who is ahead, by how much, whether chance alone could explain it, and at which cost.",
         "Ranking",
-        (("analysis:compare_runs", "Two runs, task by task",
+        beside=(("analysis:compare_runs", "Two runs, task by task",
           "On which tasks does one run succeed and the other not?"),),
     ),
     PageGroup(
@@ -49,7 +51,7 @@ GROUPS: tuple[PageGroup, ...] = (
         "failures", "Why do agents fail?",
         "What goes wrong, how often, and what failures have in common.",
         "Profile",
-        (
+        beside=(
             ("analysis:trajectory_list", "Trajectories",
              "Which trajectories have this outcome, violation or text?"),
             ("analysis:trajectory_groups", "Groups of failures",
@@ -106,17 +108,18 @@ class PageLinkGroup:
     words: str
     url: str
     pages: tuple[PageLink, ...]
+    beside: tuple[PageLink, ...]
     current: str = ""
 
     @property
     def first(self) -> tuple[PageLink, ...]:
         """The questions to begin with."""
-        return self.pages[:SHOWN_FIRST]
+        return (*self.pages, *self.beside)[:SHOWN_FIRST]
 
     @property
     def more(self) -> tuple[PageLink, ...]:
         """The other questions."""
-        return self.pages[SHOWN_FIRST:]
+        return (*self.pages, *self.beside)[SHOWN_FIRST:]
 
 
 def own_tables() -> list[PageLinkGroup]:
@@ -173,11 +176,11 @@ def _groups(
             )
             for name in group.pages
         }
-        beside = (
+        more = (
             PageLink(title, words, reverse(name), "page" if name == current else "")
-            for name, title, words in group.beside
+            for name, title, words in group.more
         )
-        links = (*pages.values(), *beside)
+        links = (*pages.values(), *more)
         groups.append(
             PageLinkGroup(
                 PAGES[group.key].title,
@@ -185,6 +188,7 @@ def _groups(
                 group.words,
                 next((pages[name] for name in pages if name in here), links[0]).url,
                 links,
+                tuple(PageLink(title, words, reverse(name)) for name, title, words in group.beside),
                 "true" if any(link.current for link in links) else "",
             )
         )

@@ -37,4 +37,4 @@ def test_statistic_is_documented(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(PAGES))
 def test_page_is_documented(name: str) -> None:
-    assert f"/analysis/{name}/" in (DOCS / "analysis.md").read_text(encoding="utf-8")
+    assert f"/analysis/{PAGES[name].address}/" in (DOCS / "analysis.md").read_text(encoding="utf-8")

@@ -69,7 +69,9 @@ class Trial:
         from tests.pools import PASSWORD, make_people, make_pool
 
         users = make_people([f"person-{number}" for number in range(self.clients)])
-        items = self.clients * self.submits or 40 * max(self.kills, 5)
+        # A submission claims the next item, which those who have done enough leave open.
+        enough = self.clients * (self.submits + 1)
+        items = enough if self.submits else 40 * max(self.kills, 5)
         study = make_pool(items=items, people=users)
         connection.close()
         with serving(

@@ -159,7 +159,7 @@ def test_filters_change_the_page_in_place_and_the_address(at: str, page: Page) -
     expect(page.get_by_label("Bob", exact=True)).to_be_checked()
     expect(page.get_by_label("Bob", exact=True)).to_be_focused()
     assert draw_all(page) == 1
-    page.get_by_role("link", name="Where do agents fail?").click()
+    page.get_by_role("link", name="Failures", exact=True).click()
     expect(page.get_by_role("heading", name="Failures", level=1)).to_be_visible()
     expect(page.get_by_role("heading", name="Failure profile of Bob")).to_be_visible()
     page.go_back()

@@ -129,12 +129,12 @@ def test_keys_lead_through_a_narrowed_list(live_server: Any, desk: Page, dataset
     ids = list(wanted.trajectories.order_by("-pk").values_list("pk", flat=True))
 
     desk.goto(f"{live_server.url}/trajectories/")
-    expect(desk.locator("tbody tr")).to_have_count(6)
+    expect(desk.locator(".table-scroll tbody tr")).to_have_count(6)
     desk.locator(".rail").get_by_role("checkbox", name="Coin flipper").check()
-    expect(desk.locator("tbody tr")).to_have_count(3)
+    expect(desk.locator(".table-scroll tbody tr")).to_have_count(3)
     query = f"agent={wanted.agent_id}"
     expect(desk).to_have_url(f"{live_server.url}/trajectories/?{query}")
-    desk.locator("tbody th a").first.click()
+    desk.locator(".table-scroll tbody th a").first.click()
     expect(desk).to_have_url(f"{live_server.url}/trajectories/{ids[0]}/?{query}")
     for key, pk in (("n", ids[1]), ("n", ids[2]), ("n", ids[2]), ("p", ids[1])):
         press(desk, key)
@@ -173,7 +173,7 @@ def test_words_stay_when_an_earlier_choice_brings_new_filters(
     words.press_sequentially("glee")
     desk.keyboard.press("ArrowLeft")
     held[0].continue_()
-    expect(desk.locator("tbody tr")).to_have_count(3)
+    expect(desk.locator(".table-scroll tbody tr")).to_have_count(3)
     desk.keyboard.press("Backspace")
     desk.keyboard.type("u")
     expect(words).to_have_value("glue")

@@ -564,9 +564,9 @@ def test_whoever_made_a_session_controls_it_to_the_end(
     control = f"{url}/sessions/{session.pk}/control/"
     maker.goto(control)
     check(maker)
-    maker.get_by_label("Another agent").select_option(label="Explorer")
+    maker.get_by_label("Another agent").select_option(label="Forgetful")
     maker.get_by_role("button", name="Replace agent").click()
-    expect(maker.get_by_role("heading", name="Agent: Explorer")).to_be_visible()
+    expect(maker.get_by_role("heading", name="Agent: Forgetful")).to_be_visible()
     # Somebody else gets the place; what was typed is not lost with it.
     field = player.locator("#session-desk textarea[name=text]")
     field.fill("Typed, not sent.")
@@ -582,7 +582,7 @@ def test_whoever_made_a_session_controls_it_to_the_end(
     turn(replacement, "is writing")
     carry(session)
     agents = session.trajectory.exchanges.filter(role="agent").order_by("step")
-    assert agents[1].answerer.name == "explorer"
+    assert agents[1].answerer.name == "forgetful"
     # A script continues, and the session is ended while it does.
     turn(replacement, "Your turn")
     maker.goto(control)

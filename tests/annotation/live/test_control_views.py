@@ -245,13 +245,13 @@ def test_a_failed_call_is_tried_again_or_given_to_another_agent(
     )
     assert steer(as_manager, session, do="agent", agent=other) == 302
     carry(session)
+    # From then on pages name who goes on.
+    assert as_manager.get(url).context["agent"] == "Explorer"
+    assert as_manager.get(MONITOR).context["rows"][0].agent == "Explorer"
     say(session, "Not like that.")
     agents = session.trajectory.exchanges.filter(role="agent").order_by("step")
     names = [row.answerer.name for row in agents]
     assert names[0] == "coin-flipper" and names[-1] == "explorer"
-    # From then on pages name who goes on.
-    assert as_manager.get(url).context["agent"] == "Explorer"
-    assert as_manager.get(MONITOR).context["rows"][0].agent == "Explorer"
 
 
 @pytest.mark.parametrize(
