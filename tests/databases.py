@@ -68,7 +68,20 @@ def empty_database(folder: Path) -> Iterator[None]:
                 _keep(_file, kept)
         made.touch()
     yield
+    if settings.TEST_DATABASE_URL:
+        _end_sessions()
     connection.creation.destroy_test_db(usual, verbosity=0)
+
+
+def _end_sessions() -> None:
+    """End what threads and processes of tests have left open: a database in use cannot be dropped,
+    and the last test would be blamed for it.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 def _digest_of_source() -> str:
