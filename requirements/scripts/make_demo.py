@@ -26,6 +26,10 @@ import zstandard
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_BYTES = 12_000_000
+SETTLED = (
+    "from benchmarks.models import Run; from config.shipped_demo import DATA_VERSION; "
+    "Run.objects.update(data_version=DATA_VERSION)"
+)
 KEPT = "from django.core.cache import caches; caches['kept']"
 
 
@@ -104,7 +108,7 @@ def main() -> None:
     try:
         wait_for_jobs(manage, server)
         # What was computed while runs went on is about data that are gone.
-        manage("shell", "-c", f"{KEPT}.clear()")
+        manage("shell", "-c", f"{SETTLED}; {KEPT}.clear()")
         visitor = Visitor(f"http://127.0.0.1:{port}/")
         visitor.sign_in("researcher", "planjury-demo")
         print(f"{open_analysis(visitor)} pages of the analysis were opened", flush=True)
