@@ -8,6 +8,7 @@ from annotation.exports.codebook import VALUES
 from annotation.exports.columns import RATING_COLUMNS, SCHEMA_VERSION, SPAN, ExportColumn
 from annotation.exports.study_schema import StudyDocument
 from annotation.plans.plan_files import PLANS
+from annotation.questionnaires.reading import FILES
 from benchmarks.core.schemas import Checked
 from benchmarks.experiments.design import DESIGNS
 from benchmarks.exports.publishing import TRAJECTORY_RATING, TRAJECTORY_ROW, schema_document
@@ -60,5 +61,6 @@ SCHEMAS: Sequence[Json] = (
     STUDY_RATING,
     STUDY_ITEM,
     schema_document("study-plan", 1, PLANS.schema),
+    schema_document("questionnaire", 1, FILES.schema),
     schema_document("experiment", 1, DESIGNS.schema),
 )

@@ -62,11 +62,11 @@ def _read(name: str, version: int, text: str) -> tuple[Questionnaire, str]:
     if len(text) > LONGEST:
         raise QuestionnaireError(f"a questionnaire has at most {LONGEST:,} characters")
     try:
-        read_yaml(text)  # here, where its lines are still those that were typed
+        document = read_yaml(text)
     except FileRefused as refused:
         faults = [str(fault) for fault in refused.problems]
         raise QuestionnaireError("; ".join(faults), faults) from None
     text = own_text(text.replace("\r\n", "\n"))
     whole = f"id: {name}\nversion: {version}\n{text}"
     id = f"{name}@{version}"
-    return read_questionnaire(whole, source=id, id=id), whole
+    return read_questionnaire(whole, source=id, id=id, lines=document.lines), whole

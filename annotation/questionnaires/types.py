@@ -20,7 +20,7 @@ PARTS: Mapping[str, str] = {
 # The parts of which an item may have many.
 MANY = ("turn", "candidate")
 # What an item may be: a trajectory, or a task with its candidate constraints.
-UNITS = ("trajectory", "task", "person")
+Unit = Literal["trajectory", "task", "person"]
 # The system of a questionnaire that is about no system's items.
 ANY = "any"
 # What the desk may show of an item.
@@ -32,7 +32,7 @@ SHOWS: Mapping[str, str] = {
     "candidates": "the candidate constraints",
     "reference": "the reference solution",
 }
-USUALLY_SHOWN = frozenset({"plans", "feedback", "findings"})
+USUALLY_SHOWN = ("plans", "feedback", "findings")
 # What a question may need of an item, in the words of one that lacks it ("has no …");
 # annotation.questionnaires.requirements says which have it.
 NEEDS: Mapping[str, str] = {
@@ -163,8 +163,8 @@ class Questionnaire:
     instructions: tuple[str, ...]
     sections: Mapping[str, str]
     questions: tuple[Question, ...] = ()
-    unit: str = "trajectory"
-    shows: frozenset[str] = USUALLY_SHOWN
+    unit: Unit = "trajectory"
+    shows: frozenset[str] = frozenset(USUALLY_SHOWN)
     own_criteria: tuple[str, ...] = ()
 
     @property

@@ -74,6 +74,18 @@ def read_yaml_file(path: FilePath) -> Any:
     return read_yaml(path.read_text(encoding="utf-8")).value
 
 
+def place_of(path: Path, lines: Mapping[Path, int]) -> str:
+    """Describe a position, such as ``line 7, conditions 2, refinement``; lists count from 1."""
+    words: list[str] = []
+    for part in path:
+        if isinstance(part, int) and words:
+            words[-1] += f" {part + 1}"
+        else:
+            words.append(str(part))
+    line = next((lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in lines), None)
+    return ", ".join([f"line {line}"] * (line is not None) + words)
+
+
 class _EventReader:
     """Builds values from the events of a parser."""
 

@@ -10,10 +10,10 @@ from benchmarks.core.errors import CoreError, SettingError, UnknownName
 from benchmarks.core.problems import FileRefused, Problem, Problems, Unquoted
 from benchmarks.core.registry import system_of
 from benchmarks.core.system import System, read_settings
-from benchmarks.core.yaml_files import Path, read_yaml
+from benchmarks.core.yaml_files import Path, place_of, read_yaml
 from benchmarks.datasets.selectors import dataset_levels, find_dataset
 from benchmarks.endpoints.services import check_cap, currency_of
-from benchmarks.experiments.design import Design, design_of, place_of
+from benchmarks.experiments.design import Design, design_of
 from benchmarks.experiments.variants import takes_temperature
 from benchmarks.mappers import shared_content
 from benchmarks.models import Agent, Dataset, Endpoint

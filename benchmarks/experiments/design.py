@@ -23,7 +23,7 @@ from typing_extensions import TypedDict
 from benchmarks.core.digests import digest
 from benchmarks.core.problems import Problems
 from benchmarks.core.schemas import STRICT, Checked, Number, ShortText, Whole, expects
-from benchmarks.core.yaml_files import Path, read_yaml
+from benchmarks.core.yaml_files import Path, place_of, read_yaml
 
 LONGEST_NAME, LONGEST_WORD = 160, 120
 MOST = 500
@@ -154,15 +154,3 @@ def design_of(data: Any, lines: Mapping[Path, int] | None = None) -> Design:
     problems.check()
     assert design is not None
     return design
-
-
-def place_of(path: Path, lines: Mapping[Path, int]) -> str:
-    """Describe a position, such as ``line 7, conditions 2, refinement``; lists count from 1."""
-    words: list[str] = []
-    for part in path:
-        if isinstance(part, int) and words:
-            words[-1] += f" {part + 1}"
-        else:
-            words.append(str(part))
-    line = next((lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in lines), None)
-    return ", ".join([f"line {line}"] * (line is not None) + words)

@@ -7,6 +7,7 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
+from annotation.questionnaires.loader import FOLDER as QUESTIONNAIRES
 from benchmarks.core.yaml_files import read_yaml, read_yaml_file
 from tests.annotation.exports.valid_exports import FOLDER, assert_valid
 from tests.annotation.planning.test_plan_files import WHOLE
@@ -38,3 +39,10 @@ def test_what_does_not_hold_to_a_schema_is_refused() -> None:
             assert_valid("trajectory-row.v1.json", row | wrong)
     with pytest.raises(AssertionError):
         assert_valid("experiment.v1.json", {"name": "A", "dataset": "D", "agents": []})
+
+
+def test_shipped_questionnaires_hold_to_their_schema() -> None:
+    paths = list(QUESTIONNAIRES.glob("*.yaml"))
+    assert len(paths) > 5
+    for path in paths:
+        assert_valid("questionnaire.v1.json", read_yaml_file(path))

@@ -132,16 +132,37 @@ def test_unknown_questionnaire_names_the_known_ones(id: str) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda d: d.pop("sections"), "missing: sections"),
+        (lambda d: d.pop("sections"), "sections: expected a list, found nothing"),
         (lambda d: d.update(system="nowhere"), "unknown system 'nowhere'"),
-        (lambda d: d.update(version=2), "ten_questions@2 inside"),
-        (lambda d: d["questions"][0].update(needs=["luck"]), "question 1: needs"),
-        (lambda d: d["questions"][0].update(section="no"), "question 1: section 'no'"),
-        (lambda d: d["questions"][0]["anchors"].pop(3), "question 1: anchors"),
-        (lambda d: d["questions"][1].update(key="feedback_reasonable"), "question 2: key"),
-        (lambda d: d["questions"][1].update(key="comment"), "question 2: key 'comment' is taken"),
-        (lambda d: d["questions"][2].update(dimension="beauty"), "question 3: dimension"),
-        (lambda d: d["questions"].append("?"), "question 11: expected a mapping"),
+        (
+            lambda d: d.update(version=2),
+            "id: expected ten_questions@1, found the text 'ten_questions@2'",
+        ),
+        (
+            lambda d: d["questions"][0].update(needs=["luck"]),
+            "questions 1, needs 1: expected one of feedback",
+        ),
+        (
+            lambda d: d["questions"][0].update(section="no"),
+            "questions 1, section: expected one of feedback, final",
+        ),
+        (
+            lambda d: d["questions"][0]["anchors"].pop(3),
+            "questions 1, anchors: expected words for 1, 3, 5",
+        ),
+        (
+            lambda d: d["questions"][1].update(key="feedback_reasonable"),
+            "questions 2, key: expected a key that is not taken",
+        ),
+        (
+            lambda d: d["questions"][1].update(key="comment"),
+            "questions 2, key: expected a key that",
+        ),
+        (
+            lambda d: d["questions"][2].update(dimension="beauty"),
+            "questions 3, dimension: expected one of feasibility",
+        ),
+        (lambda d: d["questions"].append("?"), "questions 11: expected fields such as key"),
     ],
 )
 def test_a_broken_questionnaire_is_refused(change, said: str) -> None:
@@ -155,5 +176,5 @@ def test_a_broken_questionnaire_is_refused(change, said: str) -> None:
 def test_not_yaml_is_refused() -> None:
     with pytest.raises(QuestionnaireError, match="x: line 1: expected YAML"):
         read_questionnaire("a: ]", source="x", id=TEN)
-    with pytest.raises(QuestionnaireError, match="expected a mapping"):
+    with pytest.raises(QuestionnaireError, match="the file: expected fields such as id"):
         read_questionnaire("- a", source="x", id=TEN)

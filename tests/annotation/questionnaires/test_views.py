@@ -84,9 +84,13 @@ def test_from_another_one(writer: Client) -> None:
         (
             "fine",
             BLANK.replace("about: final", "about: moon"),
-            "Question 1: about",
+            "Line 12, questions 1, about: expected one of item, final",
         ),
-        ("fine", BLANK.replace("points: 5", "points: 77"), "Question 1: points 77"),
+        (
+            "fine",
+            BLANK.replace("points: 5", "points: 77"),
+            "Line 16, questions 1, scale, points: expected a whole number from 2 to 9",
+        ),
         ("fine", "a: &x [1]\nb: *x", "Line 2: expected a value of its own"),
         ("", "", "This field is required"),
     ],
@@ -103,4 +107,4 @@ def test_what_is_wrong_is_said_and_nothing_is_stored(
 def test_several_problems_are_told_one_by_one(writer: Client) -> None:
     text = BLANK.replace("about: final", "about: moon").replace("[final_plan]", "[x]")
     page = writer.post(URL, {"name": "fine", "text": text}).content.decode()
-    assert page.count("<li>Question 1: ") == 2
+    assert page.count(", questions 1, ") == 2
