@@ -4,7 +4,6 @@ A page is declared once (`analysis.pages.catalogue`), so a new one is in the API
 here. Answers come from the same stored reports as the pages.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
@@ -22,6 +21,7 @@ from analysis.browser.groups.failure_groups import (
     read_group_options,
     wanted_groups,
 )
+from analysis.exports.plotly_json import plotly_figure
 from analysis.filters import FILTERS, LISTS, LONGEST, Filters, with_query
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, AnalysisPage
@@ -464,14 +464,13 @@ def _parts(report: Report) -> dict[str, Any]:
 
 
 def _figure(report: Report, figure: FigureSpec) -> dict[str, Any]:
-    drawn = json.loads(figure.json)
     numbers = report.numbers_of(figure)
     return {
         "name": figure.name,
         "title": figure.title,
         "subtitle": figure.subtitle,
         "table": numbers.name if numbers is not None else "",
-        "plotly": {"data": drawn["data"], "layout": drawn["layout"]},
+        "plotly": plotly_figure(figure),
     }
 
 

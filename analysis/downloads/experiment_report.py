@@ -13,7 +13,6 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
 from analysis.exports.about import maker_name
-from analysis.exports.latex import read_choice
 from analysis.exports.report_file import FileSection
 from analysis.exports.responses import (
     answer_figure,
@@ -22,6 +21,7 @@ from analysis.exports.responses import (
     as_file,
     poll_deferred,
 )
+from analysis.exports.table_choice import read_choice
 from analysis.reports.content import Report
 from analysis.reports.deferred_files import DeferredFile, deferred_file
 from analysis.reports.deferred_reports import (

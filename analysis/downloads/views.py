@@ -8,9 +8,10 @@ from django.views.decorators.http import require_safe
 from analysis.downloads.run_report import pages_of_run, run_facts, select_run
 from analysis.exports.about import about_file, maker_name
 from analysis.exports.figure_pdf import pdf_file
-from analysis.exports.latex import TableSource, read_choice
+from analysis.exports.latex import TableSource
 from analysis.exports.report_file import FileSection, ReportFile, render_file
 from analysis.exports.responses import answer_latex, as_file
+from analysis.exports.table_choice import read_choice
 from analysis.filters import Filters, with_query
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies

@@ -6,6 +6,7 @@ packages stands as its code point, so that the file compiles whatever somebody w
 
 import re
 import unicodedata
+from urllib.parse import quote
 
 # What LaTeX takes for commands, or reads as an option after a row.
 SPECIAL = {
@@ -145,6 +146,12 @@ def _joins(before: str, after: str) -> bool:
     ¿.
     """
     return (before == after and before in "-,'`") or (before in "!?" and after == "`")
+
+
+def latex_url(url: str) -> str:
+    """Return an address for the first argument of ``\\href``, also within tables."""
+    plain = quote(url, safe="/:?=&#%+,;@!()-._")
+    return re.sub(r"([%#&_])", r"\\\1", plain)
 
 
 def latex_comment(text: str) -> str:

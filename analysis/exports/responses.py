@@ -1,5 +1,6 @@
 """Parts of a report as answers: figures as JSON, tables as CSV and as LaTeX, deferred parts."""
 
+import json
 from collections.abc import Callable, Sequence
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -7,6 +8,7 @@ from django.utils.cache import get_conditional_response
 from django.utils.text import slugify
 
 from analysis.exports.latex import TableSource, latex_table
+from analysis.exports.plotly_json import plotly_figure
 from analysis.reports.content import Report
 from analysis.reports.deferred_reports import (
     DeferredReport,
@@ -22,8 +24,12 @@ LONGEST_NAME = 120
 def answer_figure(
     request: HttpRequest, key: str, part: str, report: Callable[[], Report]
 ) -> HttpResponseBase:
-    """Show a figure; unchanged (304) as long as the report has the same key."""
-    tag = f'"{key}-{part}"'
+    """Show a figure; unchanged (304) as long as the report has the same key.
+
+    With ``form=plotly`` in the address it is a file that Plotly reads outside of our pages.
+    """
+    as_plotly = request.GET.get("form") == "plotly"
+    tag = f'"{key}-{part}{"-plotly" if as_plotly else ""}"'
     unchanged = get_conditional_response(request, etag=tag)
     if unchanged is not None:
         unchanged["ETag"] = tag
@@ -31,8 +37,11 @@ def answer_figure(
     spec = report().figure(part)
     if spec is None:
         raise Http404("There is no such figure.")
-    response = HttpResponse(spec.json, content_type="application/json")
+    text = json.dumps(plotly_figure(spec), ensure_ascii=False) if as_plotly else spec.json
+    response = HttpResponse(text, content_type="application/json")
     response["ETag"] = tag
+    if as_plotly:
+        return as_file(response, [part], "plotly.json")
     return _kept_privately(response)
 
 

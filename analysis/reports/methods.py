@@ -52,6 +52,13 @@ def methods_sentence(report: Report) -> str:
     return " ".join([*filter(None, sentences), _version()])
 
 
+def intervals_sentence(table: Table) -> str:
+    """Return which intervals a table has, for its caption; nothing where it has none."""
+    estimates = _estimates(Report(tables=(table,)))
+    known = [one for one in estimates if one.estimate.interval is not None]
+    return f"In brackets: {_intervals(known)}." if known else ""
+
+
 def _version() -> str:
     return f"Computed with PlanJury {settings.VERSION}."
 

@@ -13,8 +13,9 @@ from analysis.exports.about import about_file, made_at
 from analysis.exports.chromium import NotPrinted, print_to_pdf, read_drawn
 from analysis.exports.figure_page import drawn_in, figures_page, picture_page
 from analysis.exports.figure_pdf import chromium
-from analysis.exports.latex import LatexChoice, TableSource, latex_table
+from analysis.exports.latex import TableSource, latex_table
 from analysis.exports.report_file import FileSection, ReportFile, render_file
+from analysis.exports.table_choice import TableChoice
 from analysis.reports.content import FigureSpec, Report
 from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import plural
@@ -153,7 +154,7 @@ def table_files(sections: Sequence[FileSection]) -> Iterator[tuple[str, bytes]]:
 def source_of(section: FileSection, report: Report) -> TableSource:
     """Return the origin of the tables of a report, for LaTeX."""
     marks = tuple(dict.fromkeys([*section.banners, *report.banners]))
-    about, choice = about_file(section.url), LatexChoice(every=True)
+    about, choice = about_file(section.url), TableChoice(every=True)
     return TableSource("reproduced", section.subject, about, marks, choice)
 
 

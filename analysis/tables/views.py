@@ -17,8 +17,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from analysis.agreement.inputs import AgreementSettings, example_csv
 from analysis.exports.about import about_file
 from analysis.exports.figure_pdf import pdf_file
-from analysis.exports.latex import TableSource, read_choice
+from analysis.exports.latex import TableSource
 from analysis.exports.responses import answer_figure, answer_latex, answer_table
+from analysis.exports.table_choice import read_choice
 from analysis.filters import with_query
 from analysis.models import RatingTable
 from analysis.pages.navigation import own_tables

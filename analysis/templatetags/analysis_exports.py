@@ -8,7 +8,7 @@ from django import template
 from django.urls import Resolver404, resolve
 
 from analysis.exports.figure_pdf import chromium
-from analysis.exports.latex import column_key
+from analysis.exports.table_choice import column_key
 from analysis.reports.content import FigureSpec, Report, Table, numbers_of
 from analysis.reports.methods import methods_sentence
 

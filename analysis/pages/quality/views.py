@@ -11,9 +11,10 @@ from django.views.decorators.http import require_safe
 
 from analysis.exports.about import about_file
 from analysis.exports.figure_pdf import pdf_file
-from analysis.exports.latex import TableSource, read_choice
+from analysis.exports.latex import TableSource
 from analysis.exports.report_file import FileSection
 from analysis.exports.responses import answer_figure, answer_latex, answer_table
+from analysis.exports.table_choice import read_choice
 from analysis.filters.studies import study_version
 from analysis.pages.catalogue import pages_of
 from analysis.reports.content import Banner, Report

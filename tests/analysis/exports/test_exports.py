@@ -19,7 +19,8 @@ from analysis.exports import figure_pdf
 from analysis.exports.chromium import NotPrinted, print_to_pdf
 from analysis.exports.embedding import digest, json_tag, script_tag
 from analysis.exports.figure_page import figure_page
-from analysis.exports.latex import LatexChoice, TableSource, column_key, latex_table
+from analysis.exports.latex import TableSource, latex_table
+from analysis.exports.table_choice import TableChoice, column_key
 from analysis.filters import Filters
 from analysis.pages.catalogue import PAGES, select
 from analysis.pages.reports import make_report, report_key
@@ -93,6 +94,17 @@ def test_every_table_of_a_page_has_latex_beside_its_csv(reader: Client, run: Run
     )
 
 
+def test_a_page_offers_its_figures_as_plotly_json(reader: Client, run: Run) -> None:
+    page = reader.get(reverse("analysis:leaderboard")).content.decode()
+    links = re.findall(r'href="([^"]+form=plotly)"', page)
+    assert links
+    for link in links:
+        response = reader.get(link.replace("&amp;", "&"))
+        assert response["Content-Disposition"].endswith('.plotly.json"')
+        figure = json.loads(response.content)
+        assert figure["data"] and "var(" not in response.content.decode()
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 @pytest.mark.parametrize("width", [85, 170])
 def test_every_table_fits_the_width_that_was_chosen(
@@ -100,17 +112,17 @@ def test_every_table_fits_the_width_that_was_chosen(
 ) -> None:
     """TeX compiles the tables of all pages on a text of that width, and no line sticks out."""
     user = User.objects.get(is_superuser=True)
-    packages = r"\usepackage{booktabs,adjustbox}\extrafloats{200}"
+    packages = r"\usepackage{booktabs,adjustbox,siunitx}\extrafloats{200}"
     paper = rf"\usepackage[textwidth={width}mm,textheight=240mm]{{geometry}}"
     document = [rf"\documentclass{{article}}{paper}{packages}\begin{{document}}"]
     for page in PAGES.values():
         selection = select(page, Filters(), user, Visibility())
         report = make_report(page, selection, report_key(page, selection))
-        source = TableSource(page.key, "Set & more", ("x",), report.banners, LatexChoice((), width))
+        source = TableSource(page.key, "Set & more", ("x",), report.banners, TableChoice((), width))
         for table in report.tables:
             # As it comes, and with all of its columns.
             for columns in ((), tuple(map(column_key, table.columns))):
-                chosen = replace(source, choice=LatexChoice(columns, width))
+                chosen = replace(source, choice=TableChoice(columns, width))
                 document += [latex_table(table, chosen), r"\clearpage"]
     (tmp_path / "t.tex").write_text("\n".join([*document, r"\end{document}"]))
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]

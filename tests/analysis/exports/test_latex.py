@@ -9,9 +9,10 @@ from django.http import QueryDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.exports.latex import LatexChoice, TableSource, latex_label, latex_table, read_choice
+from analysis.exports.latex import TableSource, latex_label, latex_table
 from analysis.exports.latex_text import KNOWN, latex_comment, latex_text
 from analysis.exports.notes import TableNotes, counts_note
+from analysis.exports.table_choice import TableChoice, chosen_table, read_choice
 from analysis.reports.content import (
     Badge,
     Banner,
@@ -29,6 +30,8 @@ from analysis.reports.methods import methods_sentence
 from analysis.stats.descriptive.means import mean_t
 from analysis.stats.descriptive.proportions import share
 
+# The two columns of a share with its interval.
+ESTIMATE = r"S[table-format=2.1]@{\ }l"
 SOURCE = TableSource("leaderboard", "Household & co", ("Made by test.",))
 # Commands that text may become: those of LaTeX itself and of booktabs, no package besides.
 ALLOWED = {
@@ -116,11 +119,15 @@ def test_a_row_is_one_line_with_its_interval_and_one_n_is_in_the_caption() -> No
         board(["GPT_5", "B"]), TableSource("leaderboard", "Set", (), (Banner("Demo", "x"),))
     )
     # Wilson of 8 of 10: (8 + 1.92) / 13.84 ± 1.96 / 13.84 · sqrt(1.6 + 0.96) = 0.4902, 0.9433.
-    acc = r"80.0\,\% (49.0 to 94.3)"
-    assert rf"GPT\_5\textsuperscript{{a}} & {acc} & --\textsuperscript{{b}} \\" in text
-    assert rf"B & {acc} & 3 \\" in text
-    assert r"\begin{tabular}{@{}lrr@{}}" in text
-    assert r"\caption[{Acc \& rank}]{Acc \& rank (Set). A 95 \% interval. n = 10.}" in text
+    acc = "80.0 & (49.0 to 94.3)"
+    assert rf"GPT\_5\textsuperscript{{a}} & {acc} & {{--}} & \textsuperscript{{b}} \\" in text
+    assert rf"B & {acc} & 3 &  \\" in text
+    pair = r"@{\ }l"
+    assert rf"{{@{{}}lS[table-format=2.1]{pair}S[table-format=1]{pair}@{{}}}}" in text
+    assert r"Agent & \multicolumn{2}{c}{Acc (\%)} & \multicolumn{2}{c}{Rank} \\" in text
+    caption = r"Acc \& rank (Set). A 95 \% interval. n = 10. "
+    intervals = r"In brackets: 95 \% Wilson score intervals."
+    assert rf"\caption[{{Acc \& rank}}]{{{caption}{intervals}}}" in text
     assert r"\label{tab:leaderboard-board}" in text
     assert r"\textsuperscript{a}~published: Table 3. \par" in text
     assert r"\textsuperscript{b}~not played. \par" in text
@@ -134,7 +141,49 @@ def test_several_n_stay_with_their_values() -> None:
     )
     text = latex_table(Table("t", "T", columns, rows), SOURCE)
     assert "; n = 5)" in text and "; n = 12)" in text
-    assert r"\caption[{T}]{T (Household \& co).}" in text
+    intervals = r"In brackets: 95 \% Wilson score intervals."
+    assert rf"\caption[{{T}}]{{T (Household \& co). {intervals}}}" in text
+
+
+def test_numbers_stand_at_their_decimal_points_and_link_to_what_they_count() -> None:
+    cells = [
+        (Cell("1,234", (1234,)), Cell("−0.12 pt", (-0.0012,))),
+        (Cell("7", (7,), url="/trajectories/?run=1&end=a%20b"), Cell("+10.5 pt", (0.105,))),
+        (Cell("< 3", (2,)), Cell(data=(None,), reason="not known")),
+    ]
+    rows = tuple((text_cell(f"a{n}"), *pair) for n, pair in enumerate(cells))
+    columns = (text_column("A"), number_column("Calls"), number_column("Change"))
+    text = latex_table(Table("t", "T", columns, rows), replace(SOURCE, server="https://x.org"))
+    counts = "table-format=4,group-minimum-digits=4,group-separator={,}"
+    assert rf"S[{counts}]S[table-format=+2.2,retain-explicit-plus]@{{\ }}l" in text
+    assert r"& {Calls} & \multicolumn{2}{c}{Change (pt)}" in text
+    assert r"a0 & 1234 & -0.12 &  \\" in text
+    link = r"\href{https://x.org/trajectories/?run=1\&end=a\%20b}"
+    assert rf"a1 & {{{link}{{\tablenum[{counts}]{{7}}}}}} & +10.5 &  \\" in text
+    assert r"a2 & {\textless{} 3} & {--} & \textsuperscript{a} \\" in text
+
+
+def test_units_that_differ_stay_with_their_numbers() -> None:
+    rows = ((text_cell("a"), Cell("3 pt", (0.03,))), (text_cell("b"), Cell("3.0 %", (0.03,))))
+    columns = (text_column("A"), number_column("Change"))
+    text = latex_table(Table("t", "T", columns, rows), SOURCE)
+    assert r"{@{}lr@{}}" in text and r"b & 3.0\,\% \\" in text
+
+
+def test_digits_are_chosen_for_measured_values_alone() -> None:
+    cells = (
+        estimate_cell(share(8, 10), "share"),
+        Cell("12", (12,)),
+        Cell("81.2 %", (0.8123,), source="Table 3"),
+        Cell("−0.50", (-0.5049,)),
+    )
+    columns = (text_column("A"), estimate_column("Acc"), *map(number_column, ("N", "Paper", "D")))
+    table = Table("t", "T", columns, ((text_cell("a"), *cells),))
+    row = chosen_table(table, TableChoice(digits=0)).rows[0]
+    assert [cell.text for cell in row] == ["a", "80 %", "12", "81.2 %", "−1"]
+    assert row[1].sub == "49 to 94"
+    assert read_choice(QueryDict("digits=3")).digits == 3
+    assert read_choice(QueryDict("digits=99")).digits is None
 
 
 @given(
@@ -149,8 +198,9 @@ def test_rows_and_environments_hold_whatever_names_say(names: list[str]) -> None
     body = text[text.index("\\midrule") : text.index("\\bottomrule")].splitlines()[1:]
     for line in body:
         assert line.endswith((r" \\", r" \tabularnewline"))
-        # Two separators that are not escaped: three cells.
-        assert len(re.findall(r"(?<!\\)&", line)) == 2
+        # Separators that are not escaped: a name, and two numbers with what is behind them. The
+        # second number of a lone row is undefined, so nothing is behind it.
+        assert len(re.findall(r"(?<!\\)&", line)) == (4 if len(names) > 1 else 3)
         assert not line.lstrip().startswith(("[", "*"))
     for name in ("table*", "tabular", "minipage"):
         assert len(re.findall(rf"\\begin\{{{re.escape(name)}\}}", text)) == 1
@@ -183,9 +233,9 @@ def wide_table(columns: int, rows: int = 2) -> Table:
 
 @pytest.mark.parametrize(("width", "shown"), [(85, 2), (170, 5)])
 def test_the_columns_that_fit_are_taken_and_the_others_named(width: int, shown: int) -> None:
-    text = latex_table(wide_table(20), replace(SOURCE, choice=LatexChoice((), width)))
+    text = latex_table(wide_table(20), replace(SOURCE, choice=TableChoice((), width)))
     # A column of 20 letters ("80.0 % (49.0 to 94.3)") and a gap in 0.86 letters a millimetre.
-    assert rf"\begin{{tabular}}{{@{{}}l{'r' * shown}@{{}}}}" in text
+    assert rf"\begin{{tabular}}{{@{{}}l{ESTIMATE * shown}@{{}}}}" in text
     assert "Valid plan rate 19" in text.split(f"Left out at {width} mm")[1].splitlines()[0]
     assert rf"max totalsize={{{width}mm}}" in text
 
@@ -193,9 +243,9 @@ def test_the_columns_that_fit_are_taken_and_the_others_named(width: int, shown: 
 def test_columns_are_chosen_by_the_reader() -> None:
     params = QueryDict("column=valid-plan-rate-3&column=valid-plan-rate-17&column=none&width=85")
     text = latex_table(wide_table(20), replace(SOURCE, choice=read_choice(params)))
-    assert r"\begin{tabular}{@{}lrr@{}}" in text and "rate 17" in text and "rate 4" not in text
+    assert f"{{@{{}}l{ESTIMATE * 2}@{{}}}}" in text and "rate 17" in text and "rate 4" not in text
     assert "Left out" not in text.replace("rate 3", "")
-    assert read_choice(QueryDict("width=99")) == LatexChoice()
+    assert read_choice(QueryDict("width=99")) == TableChoice()
 
 
 def test_notes_that_the_page_has_no_room_for_get_one_of_their_own() -> None:

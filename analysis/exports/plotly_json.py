@@ -1,0 +1,39 @@
+"""A figure for those who restyle it: JSON that Plotly reads anywhere.
+
+Pages draw figures with named colours, which their stylesheet holds for light and dark. Elsewhere
+nothing knows these names, so they become the colours of the light theme, on white.
+"""
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+from analysis.exports.embedding import static_text
+from analysis.reports.content import FigureSpec
+
+FONT = "Helvetica, Arial, sans-serif"
+_NAMED = re.compile(r"var\((--[\w-]+)\)")
+_LIGHT = re.compile(r"(--[\w-]+): light-dark\((#[0-9a-f]{6}),")
+
+
+@cache
+def light_colours() -> dict[str, str]:
+    """Return the colours of the light theme by their names in the stylesheet."""
+    return dict(_LIGHT.findall(static_text("css/tokens.css")))
+
+
+def plotly_figure(spec: FigureSpec) -> dict[str, Any]:
+    """Return ``data`` and ``layout`` of a figure, without addresses of the server."""
+    colours = light_colours()
+    drawn = json.loads(_NAMED.sub(lambda name: colours[name[1]], spec.json))
+    for trace in drawn["data"]:
+        trace.pop("customdata", None)
+    look = {
+        "paper_bgcolor": "#ffffff",
+        "plot_bgcolor": "#ffffff",
+        "colorway": [colours[f"--series-{n}"] for n in range(1, 9)],
+        "font": {"family": FONT, "color": colours["--ink"]},
+        "title": {"text": spec.title},
+    }
+    return {"data": drawn["data"], "layout": look | drawn["layout"]}
