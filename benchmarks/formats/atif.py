@@ -1,4 +1,4 @@
-"""ATIF, the trajectory format of Harbor (1.0 to 1.7).
+"""ATIF, the trajectory format of Harbor (1.0 to 1.8).
 
 A file holds one trajectory, or a list or lines of them; a folder or an archive holds such files. A
 tool's result stands in the step of its call; here it becomes a message of its own. Steps that only
@@ -25,6 +25,7 @@ from benchmarks.formats.messages import (
     read_number,
     read_text,
     read_whole,
+    with_parts,
 )
 from benchmarks.formats.planjury_rows import write_message
 from benchmarks.formats.shape import Shape
@@ -128,7 +129,7 @@ def _trajectory(parts: Sequence[Document]) -> ImportedTrajectory:
 def _agent(part: Document) -> Mapping[str, Any]:
     version, agent = part.root.get("schema_version"), part.root.get("agent")
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
-        part.spot.at("schema_version").fault("ATIF-v1.0 to ATIF-v1.7", version)
+        part.spot.at("schema_version").fault("ATIF-v1.0 to ATIF-v1.8", version)
     if isinstance(agent, dict) and isinstance(agent.get("name"), str):
         return agent
     part.spot.at("agent").fault("an object with 'name'", agent)
@@ -208,7 +209,7 @@ def _step(spot: Spot, step: Any, number: int) -> Iterator[ImportedMessage]:
         tokens_in=_whole(figures["prompt_tokens"]),
         tokens_out=_whole(figures["completion_tokens"]),
         cost=figures["cost_usd"],
-        extra={**extra, "content": kept} if kept else extra,
+        extra={**extra, **with_parts(kept)},
     )
     yield from _results(
         spot.at("observation"), step.get("observation"), {c.id: c.name for c in made}
@@ -237,7 +238,7 @@ def _results(spot: Spot, given: Any, names: Mapping[str, str]) -> Iterator[Impor
             text=text,
             call_id=source,
             name=names.get(source, ""),
-            extra={**extra, "content": kept} if kept else extra,
+            extra={**extra, **with_parts(kept)},
         )
 
 

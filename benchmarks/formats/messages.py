@@ -6,10 +6,11 @@ from typing import Any, Literal
 from benchmarks.core.json_files import DEEPEST, load, too_deep
 from benchmarks.core.problems import Unquoted
 from benchmarks.core.types import Speaker
+from benchmarks.formats.attachments import CALLS, attachment
 from benchmarks.formats.source import Spot
 from benchmarks.formats.trajectory import ImportedMessage, ToolCall
 
-By = Literal["agent", "user"]
+By = Literal["agent", "user", "provider"]
 MOST_MESSAGES = 20_000
 ROLES: Mapping[str, Speaker] = {
     "system": "system",
@@ -19,18 +20,23 @@ ROLES: Mapping[str, Speaker] = {
     "tool": "tool",
     "function": "tool",
 }
+NO_CALLS = (
+    "texts, images or files: calls and their results have fields of their own in this format; for "
+    "messages with tool_use and tool_result use --format anthropic"
+)
+_TEXTS = frozenset(("text", "input_text", "output_text", "refusal"))
+_WORDS = _TEXTS | {"reasoning", "thinking"}
 _READ = frozenset(
     ("role", "content", "name", "tool_calls", "tool_call_id", "function_call", "timestamp", "cost")
     + ("reasoning_content", "hidden")
 )
 
 
-def read_messages(
-    spot: Spot, given: Any, *, may_be_silent: bool = False
-) -> tuple[ImportedMessage, ...]:
+def read_messages(spot: Spot, given: Any, *, as_kept: bool = False) -> tuple[ImportedMessage, ...]:
     """Return all messages of a chat; what is wrong with them is noted.
 
-    In one that ``may_be_silent`` the agent need not have come to speak.
+    In one ``as_kept`` here before, the agent need not have come to speak, and a result may lack its
+    call, as in an excerpt of a session.
     """
     if not isinstance(given, list) or not given:
         spot.fault("a list with at least one message", given)
@@ -46,11 +52,11 @@ def read_messages(
             continue
         if message.calls:
             known.update(call.id for call in message.calls)
-        if message.call_id and message.call_id not in known:
+        if message.call_id and message.call_id not in known and not as_kept:
             where = spot.at(index).at("tool_call_id")
             where.fault("the id of a call before it", message.call_id)
         made.append(message)
-    if made and not may_be_silent and not any(m.speaker == "assistant" for m in made):
+    if made and not as_kept and not any(m.speaker == "assistant" for m in made):
         spot.fault("at least one message of the assistant", given)
     return tuple(made)
 
@@ -77,8 +83,7 @@ def read_message(spot: Spot, raw: Any) -> ImportedMessage | None:
         extra = {key: value for key, value in raw.items() if key not in _READ and value is not None}
         if extra.get("usage") == {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}:
             del extra["usage"]
-    if kept:
-        extra["content"] = kept
+    extra.update(with_parts(kept))
     return ImportedMessage(
         speaker=ROLES[role],
         text=text,
@@ -109,7 +114,11 @@ def _tokens(usage: Any) -> tuple[int | None, int | None]:
 
 
 def read_content(spot: Spot, name: str, given: Any) -> tuple[str, str, list[Any]]:
-    """Return (text, reasoning, the parts as given where some of them are no text)."""
+    """Return (text, reasoning, the parts as given where some of them are neither).
+
+    A part that calls a tool or answers a call is refused: in these formats calls have a field of
+    their own, and as a text it would be words that nobody said.
+    """
     if given is None or isinstance(given, str):
         return given or "", "", []
     if not isinstance(given, list):
@@ -123,14 +132,27 @@ def read_content(spot: Spot, name: str, given: Any) -> tuple[str, str, list[Any]
             texts.append(part)
         elif not isinstance(part, dict) or not isinstance(kind, str):
             at.fault("a part: an object with 'type'", part)
-        elif kind in ("text", "input_text", "output_text", "refusal"):
+        elif kind in _TEXTS:
             texts.append(read_text(at, "text", part.get("text", part.get("refusal"))))
-        elif kind == "reasoning":
-            thoughts.append(read_text(at, "reasoning", part.get("reasoning")))
+        elif kind in ("reasoning", "thinking"):
+            thoughts.append(read_text(at, kind, part.get(kind)))
+        elif kind in CALLS and "tool_type" not in part:  # Inspect's calls by the provider have it
+            at.fault(NO_CALLS, Unquoted(f"a part of kind {kind}"))
         else:
-            texts.append(f"[{kind}]")
             other = True
     return "\n".join(texts), "\n".join(thoughts), given if other else []
+
+
+def with_parts(parts: Sequence[Any]) -> dict[str, Any]:
+    """Return what a message keeps of parts that are neither text nor reasoning, if there are any:
+    the parts as given, and what each of them holds.
+    """
+    others = [
+        attachment(part["type"], part)
+        for part in parts
+        if isinstance(part, dict) and part.get("type") not in _WORDS
+    ]
+    return {"content": list(parts), "attachments": others} if parts else {}
 
 
 def _calls(spot: Spot, raw: Mapping[str, Any], by: By) -> tuple[ToolCall, ...]:
@@ -167,7 +189,7 @@ def read_call(spot: Spot, raw: Any, by: By) -> ToolCall | None:
         name=name,
         arguments=arguments,
         id=read_text(spot, "id", raw.get("id")),
-        by="user" if given == "user" else by,
+        by="user" if given == "user" else "provider" if given == "provider" else by,
         raw=is_raw,
     )
 

@@ -19,6 +19,7 @@ from typing import Any
 from benchmarks.core.digests import digest_text
 from benchmarks.core.json_files import DEEPEST, load, too_deep
 from benchmarks.core.problems import Problems, Unquoted
+from benchmarks.formats.attachments import attachment
 from benchmarks.formats.messages import (
     MOST_MESSAGES,
     first_words,
@@ -449,7 +450,7 @@ def _chat(spot: Spot, message: Any) -> Iterator[dict[str, Any]]:
         spot.fault("a message: an object with role and a list of parts", message)
         return
     row: dict[str, Any] = {"role": message.get("role")}
-    texts, thoughts, calls, other, responses = [], [], list[Any](), False, 0
+    texts, thoughts, calls, others, responses = [], [], list[Any](), list[Any](), 0
     for index, part in enumerate(parts):
         at = spot.at("parts").at(index)
         kind = part.get("type") if isinstance(part, dict) else None
@@ -473,17 +474,17 @@ def _chat(spot: Spot, message: Any) -> Iterator[dict[str, Any]]:
                 "content": _as_text(part.get("response", part.get("result"))),
             }
         else:
-            texts.append(f"[{kind}]")
-            other = True
-    if responses and not (texts or thoughts or calls):
+            media = {"media_type": part.get("mime_type"), "data": part.get("content")}
+            others.append(attachment(str(part.get("modality") or kind), {**media, **part}))
+    if responses and not (texts or thoughts or calls or others):
         return
     row["content"] = "\n".join(texts) or None
     if thoughts:
         row["reasoning_content"] = "\n".join(thoughts)
     if calls:
         row["tool_calls"] = calls
-    if other:
-        row["parts"] = parts
+    if others:
+        row["parts"], row["attachments"] = parts, others
     if isinstance(message.get("name"), str):
         row["name"] = message["name"]
     yield row

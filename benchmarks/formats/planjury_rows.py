@@ -119,7 +119,7 @@ def trajectory(spot: Spot, item: Mapping[str, Any]) -> ImportedTrajectory | None
             hidden=row.hidden or {},
             payload=row.stated or {},
         ),
-        messages=read_messages(spot.at("messages"), item["messages"], may_be_silent=True),
+        messages=read_messages(spot.at("messages"), item["messages"], as_kept=True),
         agent=row.model,
         attempt=row.attempt,
         seed=row.seed,
@@ -169,6 +169,7 @@ def write_message(message: ImportedMessage) -> dict[str, Any]:
             {
                 "id": call.id,
                 "type": "function",
+                **({"requestor": call.by} if call.by == "provider" else {}),
                 "function": {
                     "name": call.name,
                     "arguments": call.arguments

@@ -16,15 +16,18 @@ from benchmarks.formats.source import File, FileSource, refused
 from benchmarks.formats.trajectory import ImportedTrajectory, split_turns
 from benchmarks.formats.zipped import Archive
 
-# From the most particular to the most general: the first that recognises a file has it.
 FORMATS: dict[str, tuple[str, str]] = {
     "atif": ("ATIF (Harbor)", "benchmarks.formats.atif"),
     "tau2": ("tau2-bench results", "benchmarks.formats.tau2"),
     "inspect": ("Inspect log", "benchmarks.formats.inspect"),
     "otel": ("OpenTelemetry spans", "benchmarks.formats.otel"),
     "tau-bench": ("tau-bench trajectories", "benchmarks.formats.tau_bench"),
+    "anthropic": ("Anthropic Messages", "benchmarks.formats.sessions.anthropic"),
+    "responses": ("OpenAI Responses", "benchmarks.formats.sessions.responses"),
     "openai-chat": ("OpenAI chat messages", "benchmarks.formats.openai_chat"),
 }
+# Formats whose files may be of a more particular one.
+GENERAL = ("openai-chat",)
 MOST_ATTEMPTS = 30_000
 MOST_FILES = 100_000
 SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
@@ -125,8 +128,19 @@ def detect(path: Path) -> str | None:
 
 
 def _detect(source: FileSource) -> str | None:
+    """Return the one format that claims a file; several claims are refused, never guessed."""
+    claims = _claims(source)
+    if len(claims) > 1:
+        words = " or ".join(f"{FORMATS[name][0]} ({name})" for name in claims)
+        raise refused(source.name, "one format; name it with --format", Unquoted(f"maybe {words}"))
+    return claims[0] if claims else None
+
+
+def _claims(source: FileSource) -> list[str]:
+    """Return the formats that recognise a file; a general one only where no other does."""
     shape = shape_of(source)
-    return next((name for name in FORMATS if get_format(name).recognises(shape)), None)
+    claims = [name for name in FORMATS if get_format(name).recognises(shape)]
+    return [name for name in claims if name not in GENERAL] or claims
 
 
 def settle(source: FileSource, name: str) -> tuple[str, FileSource]:
@@ -135,7 +149,7 @@ def settle(source: FileSource, name: str) -> tuple[str, FileSource]:
     """
     if name:
         get_format(name)
-    detected = _detect(source)
+    detected = name if name and name in _claims(source) else _detect(source)
     if not name and detected is None:
         known = ", ".join(sorted(FORMATS))
         raise refused(source.name, f"one of the formats {known}", Unquoted("none of them"))

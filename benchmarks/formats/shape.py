@@ -2,8 +2,8 @@
 
 import io
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import ijson
@@ -12,6 +12,11 @@ from benchmarks.core.json_files import ENDLESS_NUMBER
 from benchmarks.formats.source import FileSource
 
 HEAD = 1 << 20
+# The first lines of a file that are looked at, and how many names and values of each kind.
+FIRST_LINES = 100
+MOST_NAMES = 2000
+# Fields whose values tell formats apart, wherever they stand.
+TELLING = frozenset(("type", "key", "kind", "class_", "role", "from", "trajectory_format"))
 
 
 @dataclass(frozen=True)
@@ -20,11 +25,24 @@ class Shape:
 
     ``keys`` are the fields of the object at the top; ``first`` those of a list's first member,
     or of the first line's object. Of a bundle, ``keys`` are the names of its files and folders, and
-    ``first`` the fields of its first JSON file."""
+    ``first`` the fields of its first JSON file. ``rows`` are the objects in its first lines;
+    ``names`` are all fields at any depth, and ``values`` what stands in those of ``TELLING``."""
 
     kind: Literal["list", "object", "lines", "parquet", "bundle", "other"]
     keys: frozenset[str] = frozenset()
     first: frozenset[str] = frozenset()
+    rows: tuple[Mapping[str, Any], ...] = ()
+    names: frozenset[str] = frozenset()
+    values: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def tells(self, name: str, *values: str) -> bool:
+        """Return whether one of these values stands somewhere in a field of this name."""
+        return not self.values.get(name, frozenset[str]()).isdisjoint(values)
+
+    @property
+    def top(self) -> frozenset[str]:
+        """Return the fields of the object, or of the first object in a list or in lines."""
+        return self.keys if self.kind == "object" else self.first
 
     def has(self, *names: str) -> bool:
         return self.keys.issuperset(names)
@@ -42,15 +60,57 @@ def shape_of(source: FileSource) -> Shape:
     if head.startswith(b"PAR1"):
         return Shape("parquet")
     line, _, rest = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")
-    if rest.strip() or source.name.endswith((".jsonl", ".jsonl.gz", ".ndjson")):
+    by_lines = source.name.endswith((".jsonl", ".jsonl.gz", ".ndjson"))
+    if rest.strip() or by_lines:
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
             pass
         else:
             if isinstance(value, list | dict):
-                return Shape("lines", first=_fields(value))
-    return _document(head)
+                return _lines(value, line, rest if len(head) == HEAD else rest + b"\n")
+    shape = _document(head)
+    if by_lines and not rest and shape.kind == "object":  # a first line without end
+        return replace(shape, kind="lines", keys=frozenset(), first=shape.keys)
+    return shape
+
+
+def _lines(first: Any, line: bytes, rest: bytes) -> Shape:
+    rows = []
+    for text in [line, *rest.split(b"\n")[:FIRST_LINES]][: FIRST_LINES + 1]:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            rows.append(value)
+    names, values = _names_and_values(_scalars(rows or first))
+    return Shape("lines", first=_fields(first), rows=tuple(rows), names=names, values=values)
+
+
+def _scalars(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield (field, value) of all objects inside a value."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            yield from node.items()
+            waiting += [inner for inner in node.values() if isinstance(inner, dict | list)]
+        elif isinstance(node, list):
+            waiting += [inner for inner in node if isinstance(inner, dict | list)]
+
+
+def _names_and_values(
+    pairs: Iterable[tuple[str, Any]],
+) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
+    names: set[str] = set()
+    values: dict[str, set[str]] = {name: set() for name in TELLING}
+    for name, value in pairs:
+        if len(names) < MOST_NAMES:
+            names.add(name)
+        if name in TELLING and isinstance(value, str) and len(values[name]) < MOST_NAMES:
+            values[name].add(value[:200])
+    return frozenset(names), {name: frozenset(kept) for name, kept in values.items()}
 
 
 def _bundle(source: FileSource) -> Shape:
@@ -70,6 +130,8 @@ def _fields(value: Any) -> frozenset[str]:
 def _document(head: bytes) -> Shape:
     """Return the shape of a JSON document of which only the beginning is known."""
     keys, first = set(), set()
+    pairs: list[tuple[str, Any]] = []
+    name = ""
     kind: Literal["list", "object", "other"] = "other"
     depth = place = 0
     for event, value in _events(head):
@@ -81,11 +143,17 @@ def _document(head: bytes) -> Shape:
             depth += 1
         elif event in ("end_map", "end_array"):
             depth -= 1
-        elif event == "map_key" and depth == 1:
-            keys.add(value)
-        elif event == "map_key" and depth == 2 and place == 1:
-            first.add(value)
-    return Shape(kind, frozenset(keys), frozenset(first))
+        elif event == "map_key":
+            name = value
+            pairs.append((name, None))
+            if depth == 1:
+                keys.add(value)
+            elif depth == 2 and place == 1:
+                first.add(value)
+        elif event == "string" and name in TELLING:
+            pairs.append((name, value))
+    names, values = _names_and_values(pairs)
+    return Shape(kind, frozenset(keys), frozenset(first), names=names, values=values)
 
 
 def _events(head: bytes) -> Iterable[tuple[str, Any]]:

@@ -19,18 +19,25 @@ NOT_STATED = "the file does not state it"
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool. ``raw``: the arguments are a text, because they were no JSON."""
+    """A call of a tool. ``raw``: the arguments are a text, because they were no JSON.
+
+    The provider of a model runs some tools itself, such as a search: its calls are ``by`` it.
+    """
 
     name: str
     arguments: Any
     id: str = ""
-    by: Literal["agent", "user"] = "agent"
+    by: Literal["agent", "user", "provider"] = "agent"
     raw: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedMessage:
-    """One message. ``hidden``: the agent never saw it. ``extra`` keeps every other field."""
+    """One message. ``hidden``: the agent never saw it. ``extra`` keeps every other field.
+
+    Fields of ``extra`` with a meaning here: ``by_program``, ``failed``, ``hosted``, ``encrypted``
+    and ``attachments``.
+    """
 
     speaker: Speaker
     text: str
@@ -44,6 +51,16 @@ class ImportedMessage:
     tokens_out: int | None = None
     cost: float | None = None
     extra: Json = field(default_factory=dict)
+
+    @property
+    def by_program(self) -> bool:
+        """Return whether the agent's program wrote it in the place of its user or the system."""
+        return self.extra.get("by_program") is True
+
+    @property
+    def speaks(self) -> bool:
+        """Return whether it holds a text or a call."""
+        return bool(self.calls) or bool(self.text.strip())
 
 
 @dataclass(frozen=True)
@@ -80,7 +97,9 @@ class ImportedTrajectory:
     """One try at a task. ``agent`` is empty where the file does not say who it was.
 
     A score that is None is undefined, and ``undefined`` says why; ``reward`` is one of the scores.
-    ``attempt`` counts from 1; None where the file does not number them.
+    ``attempt`` counts from 1; None where the file does not number them. ``metadata["session"]``
+    says which session of a program it is (``id``), which session started it as a sub-agent
+    (``parent``), and what the file itself counts (``counts``).
     """
 
     task: ImportedTask
@@ -97,6 +116,18 @@ class ImportedTrajectory:
     hidden: Json = field(default_factory=dict)
     metadata: Json = field(default_factory=dict)
     rubric: tuple[RubricScore, ...] = ()
+
+    @property
+    def session(self) -> Json:
+        """Return what is known of the session: ``id``, ``parent`` and ``counts``."""
+        given = self.metadata.get("session")
+        return given if isinstance(given, dict) else {}
+
+    @property
+    def stated_counts(self) -> Mapping[str, Any]:
+        """Return counts that the file states itself; None is a number that its format lacks."""
+        given = self.session.get("counts")
+        return given if isinstance(given, dict) else {}
 
 
 @dataclass(frozen=True)
@@ -122,7 +153,8 @@ def split_turns(
     """Return what stood before the agent's first message, and the turns.
 
     A turn begins where the agent speaks or acts after its user did, and ends with what the user
-    said last before the agent came again.
+    said last before the agent came again. What the agent's program writes in the user's place, such
+    as a summary, begins none.
     """
     starts = []
     answered = True
@@ -131,7 +163,7 @@ def split_turns(
             if answered:
                 starts.append(place)
             answered = False
-        elif message.speaker in ("user", "system"):
+        elif message.speaker in ("user", "system") and not message.by_program:
             answered = True
     if not starts:
         return tuple(messages), ()
@@ -147,7 +179,11 @@ def _turn(index: int, messages: tuple[ImportedMessage, ...]) -> ImportedTurn:
     if not texts:
         names = [call.name for m in messages if m.speaker == "assistant" for call in m.calls]
         texts = [f"(says nothing; calls {', '.join(names)})" if names else "(says nothing)"]
-    back = [m.text.strip() for m in messages if m.speaker in ("user", "system") and not m.hidden]
+    back = [
+        m.text.strip()
+        for m in messages
+        if m.speaker in ("user", "system") and not m.hidden and not m.by_program
+    ]
     if not any(back):
         back = [m.text.strip() for m in messages if m.speaker == "tool" and not m.hidden][-1:]
     return ImportedTurn(index, "\n\n".join(texts), "\n\n".join(filter(None, back)), messages)
@@ -170,6 +206,9 @@ def trajectory_metrics(
         "cost": _sum(costs),
         "tokens": _sum(written),
     }
+    total = trajectory.stated_counts.get("tokens_out")
+    if isinstance(total, int) and not isinstance(total, bool):
+        counted["tokens"] = _sum([total])
     stated = {name: value for name, value in trajectory.scores.items() if value is not None}
     metrics = {**dict.fromkeys(trajectory.scores), **counted, **stated}
     undefined = {

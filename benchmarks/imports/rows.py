@@ -249,8 +249,8 @@ def _stored_message(message: ImportedMessage) -> dict[str, Any]:
 
 def _stored_call(call: ToolCall) -> dict[str, Any]:
     kept: dict[str, Any] = {"name": call.name, "id": call.id, "arguments": call.arguments}
-    if call.by == "user":
-        kept["by"] = "user"
+    if call.by != "agent":
+        kept["by"] = call.by
     if call.raw:
         kept["raw"] = True
     return kept

@@ -107,7 +107,11 @@ class ImportView:
 
 
 ABOUT = {
-    "atif": "ATIF 1.0 to 1.7, as Harbor writes it: a trajectory, or a list or ZIP of them, with "
+    "anthropic": "Anthropic Messages: chats with tool_use and tool_result parts, or a log of "
+    "requests and responses.",
+    "responses": "OpenAI Responses: a log of requests and responses, or rows with "
+    "responses_create_params.",
+    "atif": "ATIF 1.0 to 1.8, as Harbor writes it: a trajectory, or a list or ZIP of them, with "
     "continuations.",
     "otel": "OpenTelemetry spans of generative AI as OTLP/JSON, one file or JSON lines, as SDKs "
     "and the collector write them.",

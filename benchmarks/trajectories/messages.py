@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.template.defaultfilters import filesizeformat
+
 from benchmarks.models import StoredMessage, Turn
 
 SPEAKERS = {"system": "System", "user": "User", "assistant": "Agent", "tool": "Tool"}
@@ -33,7 +35,11 @@ class ToolCallView:
 
 @dataclass(frozen=True)
 class MessageView:
-    """A message; ``hidden``: the agent never saw it, ``failed``: the tool call failed."""
+    """A message; ``hidden``: the agent never saw it, ``failed``: the tool call failed.
+
+    ``by_program``: the agent's program wrote it in its user's place. ``attachments`` describe
+    images and files, whose content is not shown.
+    """
 
     speaker: str
     name: str
@@ -43,6 +49,8 @@ class MessageView:
     reasoning: str
     note: str
     failed: bool
+    by_program: bool = False
+    attachments: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -96,7 +104,22 @@ def _message_view(row: Mapping[str, Any], prompts: Mapping[str, StoredMessage]) 
         row.get("reasoning", ""),
         ", ".join(note for note in notes if note),
         call_failed(row),
+        (row.get("extra") or {}).get("by_program") is True,
+        attachment_words(row),
     )
+
+
+def attachment_words(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return kind, name, type and size of each image and file of a message."""
+    given = (row.get("extra") or {}).get("attachments")
+    words = []
+    for one in given if isinstance(given, list) else ():
+        if isinstance(one, dict):
+            size = one.get("bytes")
+            about = [one.get("name"), one.get("type")]
+            about += [filesizeformat(size)] if isinstance(size, int) else []
+            words.append(", ".join([str(one.get("kind", "file")), *map(str, filter(None, about))]))
+    return tuple(words)
 
 
 def as_text(value: Any) -> str:
@@ -125,6 +148,9 @@ def call_failed(row: Mapping[str, Any]) -> bool:
     """Return whether a stored message is the error report of a tool."""
     if row.get("speaker") != "tool":
         return False
+    stated = row.get("extra", {}).get("failed")
+    if isinstance(stated, bool):
+        return stated
     if row.get("extra", {}).get("error"):
         return True
     text = row.get("text", "").lstrip()

@@ -11,6 +11,8 @@ from typing import Any
 
 import zstandard
 
+from tests.benchmarks.formats.session_samples import SESSION_LINES, SESSIONS
+
 CALL = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": '{"a": 1}'}}
 CHAT: list[dict[str, Any]] = [
     {"role": "system", "content": "Be brief."},
@@ -180,6 +182,7 @@ def otel() -> dict[str, Any]:
 
 
 SAMPLES: dict[str, Any] = {
+    **SESSIONS,
     "otel": otel,
     "tau-bench": tau_bench,
     "tau2": tau2,
@@ -187,6 +190,10 @@ SAMPLES: dict[str, Any] = {
     "atif": atif,
     "openai-chat": chat_lines,
 }
+
+
+# Formats whose files are lines.
+LINES = SESSION_LINES | {"openai-chat"}
 
 
 def write(path: Path, value: Any) -> Path:
@@ -203,8 +210,8 @@ def write_lines(path: Path, values: list[Any]) -> Path:
 
 def write_sample(folder: Path, name: str) -> Path:
     """The sample of a format in its usual kind of file."""
-    if name == "openai-chat":
-        return write_lines(folder / "chat.jsonl", chat_lines())
+    if name in LINES:
+        return write_lines(folder / f"{name}.jsonl", SAMPLES[name]())
     return write(folder / f"{name}.json", SAMPLES[name]())
 
 

@@ -63,7 +63,7 @@ def test_changed_values(name: str, tmp_path: Path) -> None:
     outcomes = set()
     for _ in range(TIMES):
         value = mutate(samples.SAMPLES[name](), rng)
-        if name == "openai-chat" and isinstance(value, list):
+        if name in samples.LINES and isinstance(value, list):
             path = samples.write_lines(tmp_path / "x.jsonl", value)
         else:
             path = samples.write(tmp_path / "x.json", value)
@@ -75,7 +75,7 @@ def test_changed_values(name: str, tmp_path: Path) -> None:
 def test_changed_bytes(name: str, tmp_path: Path) -> None:
     rng = random.Random(f"bytes {name}")
     sound = samples.write_sample(tmp_path, name).read_bytes()
-    path = tmp_path / "damaged.json"
+    path = tmp_path / ("damaged.jsonl" if name in samples.LINES else "damaged.json")
     for _ in range(TIMES):
         path.write_bytes(spoil(sound, rng))
         settle(path, name)

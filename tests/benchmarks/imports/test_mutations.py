@@ -62,7 +62,7 @@ def test_changed_values(name: str, tmp_path: Path) -> None:
     outcomes = set()
     for _ in range(TIMES_STORED):
         value = mutate(samples.SAMPLES[name](), rng)
-        if name == "openai-chat" and isinstance(value, list):
+        if name in samples.LINES and isinstance(value, list):
             path = samples.write_lines(tmp_path / "x.jsonl", value)
         else:
             path = samples.write(tmp_path / "x.json", value)
@@ -74,7 +74,7 @@ def test_changed_values(name: str, tmp_path: Path) -> None:
 def test_changed_bytes(name: str, tmp_path: Path) -> None:
     rng = random.Random(f"stored bytes {name}")
     sound = samples.write_sample(tmp_path, name).read_bytes()
-    path = tmp_path / ("damaged.jsonl" if name == "openai-chat" else "damaged.json")
+    path = tmp_path / ("damaged.jsonl" if name in samples.LINES else "damaged.json")
     for _ in range(TIMES_STORED):
         path.write_bytes(spoil(sound, rng))
         settle(path, "" if rng.random() < 0.3 else name)

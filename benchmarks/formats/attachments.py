@@ -1,0 +1,66 @@
+"""Images and files in messages: kind, type, size and name, without their content."""
+
+from collections.abc import Mapping
+from typing import Any
+
+# Kinds of parts, as programs name them, by what they hold.
+IMAGES = frozenset(("image", "image_url", "input_image", "inlineData", "inline_data"))
+FILES = frozenset(("file", "input_file", "document", "fileData", "file_data", "container_upload"))
+SOUNDS = frozenset(("audio", "input_audio", "video"))
+# Parts that call a tool or answer a call: never an attachment.
+CALLS = frozenset(
+    ("tool_use", "tool_result", "tool-call", "tool-result", "toolCall", "functionCall")
+    + ("functionResponse", "function_call", "function_call_output", "server_tool_use")
+    + ("tool_call", "tool_call_response")
+)
+_FIELDS: tuple[str, ...] = (
+    "source",
+    "inlineData",
+    "inline_data",
+    "fileData",
+    "file_data",
+    "image_url",
+    "file",
+)
+_FIELDS += ("input_audio",)
+_TYPES = ("media_type", "mimeType", "mime_type", "mediaType", "format")
+_NAMES: tuple[str, ...] = ("filename", "file_name", "name", "title", "fileUri", "file_id", "path")
+_DATA = ("data", "file_data", "image", "url", "image_url", "content")
+LONGEST_NAME = 300
+
+
+def attachment(kind: str, part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a part holds besides text: its kind, and type, size and name where stated.
+
+    The size is in bytes. A part of an unknown kind is named as its file names it.
+    """
+    holders = [part, *(part[name] for name in _FIELDS if isinstance(part.get(name), dict))]
+    texts: dict[str, str] = {}
+    size = None
+    for holder in holders:
+        for given, names in (("type", _TYPES), ("name", _NAMES)):
+            text = next((holder[n] for n in names if isinstance(holder.get(n), str)), "")
+            if text:
+                texts.setdefault(given, text[:LONGEST_NAME])
+        for name in _DATA:
+            data = holder.get(name)
+            if not isinstance(data, str) or not data:
+                continue
+            if data.startswith("data:"):
+                head, _, data = data.partition(",")
+                texts.setdefault("type", head[5:].partition(";")[0][:LONGEST_NAME])
+            elif "://" in data[:12]:
+                texts.setdefault("name", data[:LONGEST_NAME])
+                continue
+            size = len(data) * 3 // 4 - data[-2:].count("=")
+            break
+    what = _what(kind, texts.get("type", ""))
+    return {"kind": what, **texts, **({} if size is None else {"bytes": size})}
+
+
+def _what(kind: str, media_type: str) -> str:
+    if kind in FILES | IMAGES and media_type.startswith("image/"):
+        return "image"
+    if kind in IMAGES:
+        return "file" if media_type else "image"
+    return "file" if kind in FILES else kind[:80]
