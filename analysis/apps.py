@@ -46,8 +46,8 @@ def listed_trajectories(params: QueryDict, seen: "Visibility") -> Sequence[int]:
     # Imported here because numpy would slow down the start of the server.
     from analysis.trajectory_index.listing import listing
 
-    found = listing(params, seen)
-    ids: list[int] = found.index.columns.id[found.rows].tolist()
+    trajectories = listing(params, seen)
+    ids: list[int] = trajectories.index.columns.id[trajectories.rows].tolist()
     return ids
 
 

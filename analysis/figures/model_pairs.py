@@ -71,9 +71,11 @@ def pair_forest(marks: Sequence[PairMark], *, unit: Unit, title: str) -> Figure:
             )
             | {"hovertext": [_hover(mark, unit) for _, mark in mine]},
         ]
-    found = [mark.difference for mark in marks]
-    ends = [end for one in found if one.interval for end in (one.interval.low, one.interval.high)]
-    ends += [0.0, *(one.value for one in found if one.value is not None)]
+    differences = [mark.difference for mark in marks]
+    ends = [
+        end for one in differences if one.interval for end in (one.interval.low, one.interval.high)
+    ]
+    ends += [0.0, *(one.value for one in differences if one.value is not None)]
     room = 0.04 * ((max(ends) - min(ends)) or 1.0)
     axis: dict[str, Any] = {
         "title": {"text": title},
@@ -84,7 +86,7 @@ def pair_forest(marks: Sequence[PairMark], *, unit: Unit, title: str) -> Figure:
     layout = {
         "xaxis": axis | (difference_axis(*axis["range"]) if unit == "share" else {}),
         "yaxis": categories(names, downwards=True),
-        "annotations": undefined_marks(names, found, 0, "x", xanchor="left"),
+        "annotations": undefined_marks(names, differences, 0, "x", xanchor="left"),
         "height": 150 + 26 * len(names),
     }
     return make_figure(traces, layout)
@@ -138,10 +140,10 @@ def _hover(mark: PairMark, unit: Unit) -> str:
 
 def _row_names(names: Sequence[str]) -> list[str]:
     """Shorten names to fit; equal ones are kept apart by an invisible space."""
-    found: list[str] = []
+    names_of_rows: list[str] = []
     for name in names:
         row = row_label(name)
-        while row in found:
+        while row in names_of_rows:
             row += "\u200b"
-        found.append(row)
-    return found
+        names_of_rows.append(row)
+    return names_of_rows

@@ -57,8 +57,8 @@ def judge_offsets(
         axes = {"xaxis": panel.x, "yaxis": panel.y}
         mine = [
             (name, one)
-            for name, found in zip(names, panels.values(), strict=True)
-            for one in found.judges
+            for name, of_agent in zip(names, panels.values(), strict=True)
+            for one in of_agent.judges
             if one.judge == judge
         ]
         kinds = [
@@ -171,8 +171,8 @@ def verdict_flips(
     for k, judge in enumerate(judges):
         mine = [
             (rows[rows.index(name) + k], flips, name)
-            for name, found in zip(names, panels.values(), strict=True)
-            for one in found.judges
+            for name, of_agent in zip(names, panels.values(), strict=True)
+            for one in of_agent.judges
             if one.judge == judge and (flips := flip_share(one)) is not None
         ]
         places = [place for place, _, _ in mine]

@@ -46,7 +46,7 @@ def slope_forest(
     fits = FITS if clear is None else FITS[:1]
     agents = list(dict.fromkeys(one.agent for one in models))
     dimensions = list(dict.fromkeys(one.dimension for one in models))
-    found = {(one.agent, one.dimension): one for one in models}
+    by_pair = {(one.agent, one.dimension): one for one in models}
     # Of every agent an empty row, one with its name, and one for each further fit.
     step = 1 + len(fits) if len(fits) > 1 else 1
     first = step - len(fits)
@@ -71,14 +71,14 @@ def slope_forest(
         across = {"range": span, "showgrid": True, "zeroline": True}
         panel = panels.axes(i, {**across, "title": {"text": "points per turn"}}, axis)
         axes = {"xaxis": panel.x, "yaxis": panel.y}
-        here = [agent for agent in agents if (agent, dimension) in found]
+        here = [agent for agent in agents if (agent, dimension) in by_pair]
         for k, (fit, read, colour, symbol) in enumerate(fits):
             places = [rows[agents.index(agent) * step + first + k] for agent in here]
             marks: str | list[str] = symbol
             if clear is not None:
-                shown = [clear(found[agent, dimension]) for agent in here]
+                shown = [clear(by_pair[agent, dimension]) for agent in here]
                 marks = [symbol if one else f"{symbol}-open" for one in shown]
-            estimates = [read(found[agent, dimension]) for agent in here]
+            estimates = [read(by_pair[agent, dimension]) for agent in here]
             traces += [
                 interval_lines(places, estimates, "x", line={"color": colour}, **axes),
                 points(
@@ -195,7 +195,7 @@ def two_sides(
     notes = []
     for k, (side, look) in enumerate(looks.items()):
         places = [names[place * step + k] for place in range(len(rows))]
-        estimates = [found[k] for found in rows.values()]
+        estimates = [pair[k] for pair in rows.values()]
         marks: str | list[str] = look.symbol
         if clear is not None and k == 0:
             marks = [look.symbol if title in clear else look.open_symbol for title in rows]
@@ -221,7 +221,7 @@ def two_sides(
         notes += undefined(places, estimates, 0, "x")
     layout = {
         "xaxis": {
-            "range": room_for([one for found in rows.values() for one in found]),
+            "range": room_for([one for pair in rows.values() for one in pair]),
             "showgrid": True,
             "zeroline": True,
             "title": {"text": "points per turn"},

@@ -127,9 +127,9 @@ def own_tables() -> list[PageLinkGroup]:
     return _groups(lambda page: "", set(PAGES), OWN_TABLE)
 
 
-def places_from(found: AnalysisPage, selection: Selection) -> list[PageLinkGroup]:
+def places_from(open_page: AnalysisPage, selection: Selection) -> list[PageLinkGroup]:
     """Return all pages, seen from one of them: with the filters that mean the same there."""
-    kept, chosen = _kept(found, selection.filters), selection.filters
+    kept, chosen = _kept(open_page, selection.filters), selection.filters
     same = pages_of(selection.study) if selection.study is not None else []
 
     def query(other: AnalysisPage) -> str:
@@ -138,7 +138,7 @@ def places_from(found: AnalysisPage, selection: Selection) -> list[PageLinkGroup
         return kept.query() if not other.of_study and answers(other, selection.system) else ""
 
     here = {page.key for page in PAGES.values() if answers(page, selection.system)}
-    return _groups(query, here, found.key)
+    return _groups(query, here, open_page.key)
 
 
 def all_places(filters: Filters) -> list[PageLinkGroup]:
@@ -156,8 +156,8 @@ def answers(page: AnalysisPage, system: str) -> bool:
     return page.fits is None or page.fits(system)
 
 
-def _kept(found: AnalysisPage, chosen: Filters) -> Filters:
-    if found.of_study:
+def _kept(page: AnalysisPage, chosen: Filters) -> Filters:
+    if page.of_study:
         return Filters(dataset=chosen.dataset, agents=chosen.agents)
     return chosen.only(KEPT)
 

@@ -60,8 +60,8 @@ def of_study(request: HttpRequest, pk: int) -> HttpResponseBase:
     study = next((study for study in studies if study.pk == pk), None)
     if study is None:
         raise Http404("There is no such study.")
-    found = [*pages_of(study), PAGES["ratings"]][0]
-    return redirect(with_query(reverse(f"analysis:{found.key}"), {"study": pk}))
+    first = [*pages_of(study), PAGES["ratings"]][0]
+    return redirect(with_query(reverse(f"analysis:{first.key}"), {"study": pk}))
 
 
 @require_safe
@@ -120,11 +120,11 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
 @signed_in
 def details(request: HttpRequest, name: str) -> HttpResponseBase:
     """Show what is folded on the page: further figures and tables, and how all was computed."""
-    found, selection, key = open_page(request, name)
+    page, selection, key = open_page(request, name)
     query = selection.filters.query()
     if not wants_fragment(request):
-        return redirect(f"{_opened_url(found, query)}#details")
-    context = _details_context(request, found, selection, key)
+        return redirect(f"{_opened_url(page, query)}#details")
+    context = _details_context(request, page, selection, key)
     return render(request, "analysis/_details.html", context)
 
 
@@ -132,17 +132,17 @@ def details(request: HttpRequest, name: str) -> HttpResponseBase:
 @signed_in
 def deferred_part(request: HttpRequest, name: str) -> HttpResponseBase:
     """Show what takes longer than a page: POST has it made, GET tells how far it is."""
-    found, selection, key = open_page(request, name)
-    wanted = deferred_request(found, selection)
+    page, selection, key = open_page(request, name)
+    wanted = deferred_request(page, selection)
     if wanted is None:
         raise Http404("There is nothing more to compute here.")
     state = poll_deferred(request, wanted)
     if state is None:
         return HttpResponse(status=204)
     if not wants_fragment(request):
-        return redirect(f"{_opened_url(found, selection.filters.query())}#later")
+        return redirect(f"{_opened_url(page, selection.filters.query())}#later")
     waits = "waits" in (request.POST if request.method == "POST" else request.GET)
-    context = {**_deferred_context(found, selection, state), "waits": waits}
+    context = {**_deferred_context(page, selection, state), "waits": waits}
     response = render(request, "analysis/_deferred.html", context)
     if waits and state.report is not None:
         # The page's own answer waited for this, so all of it is another one now.
@@ -154,9 +154,9 @@ def deferred_part(request: HttpRequest, name: str) -> HttpResponseBase:
 @signed_in
 def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """Show a figure as JSON; unchanged (304) as long as nothing behind it changed."""
-    found, selection, key = open_page(request, name)
+    page, selection, key = open_page(request, name)
     return answer_figure(
-        request, key, part, lambda: report_with_part(found, selection, key, part, "figure")
+        request, key, part, lambda: report_with_part(page, selection, key, part, "figure")
     )
 
 
@@ -165,16 +165,16 @@ def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
 @deferred_file
 def table(request: HttpRequest, name: str, part: str) -> DeferredFile | HttpResponseBase:
     """Show a table as CSV: the rows of the page, in numbers that are not rounded for reading."""
-    found, selection, key = open_page(request, name)
+    page, selection, key = open_page(request, name)
 
     def write(report: Report) -> HttpResponse:
-        return answer_table(report, part, [file_name(found, selection, part)])
+        return answer_table(report, part, [file_name(page, selection, part)])
 
-    return table_file(found, selection, key, part, "CSV", write)
+    return table_file(page, selection, key, part, "CSV", write)
 
 
 def table_file(
-    found: AnalysisPage,
+    page: AnalysisPage,
     selection: Selection,
     key: str,
     part: str,
@@ -188,52 +188,52 @@ def table_file(
     """
 
     def written() -> HttpResponse:
-        note_progress(f"computing {found.title}")
-        return write(report_with_part(found, selection, key, part, "table"))
+        note_progress(f"computing {page.title}")
+        return write(report_with_part(page, selection, key, part, "table"))
 
     answer = kept_report(key)
     if answer is not None and (
         answer.table(part) is not None or kept_report(key_of("details", key)) is not None
     ):
         return written()
-    title = f"{found.title}: table as {form}"
+    title = f"{page.title}: table as {form}"
     return DeferredFile(f"{form}:{key}:{part}:{variant}", title, written)
 
 
 def open_page(request: HttpRequest, name: str) -> tuple[AnalysisPage, Selection, str]:
     """Authorise, then find the page, selection and report key of an address."""
     allow(request, VIEW)
-    found = PAGES[name]
+    page = PAGES[name]
     return (
-        found,
-        *open_selection(found, read_filters(request.GET), person(request), visibility(request)),
+        page,
+        *open_selection(page, read_filters(request.GET), person(request), visibility(request)),
     )
 
 
 def report_with_part(
-    found: AnalysisPage, selection: Selection, key: str, part: str, kind: Literal["figure", "table"]
+    page: AnalysisPage, selection: Selection, key: str, part: str, kind: Literal["figure", "table"]
 ) -> Report:
     """Return the report with this figure or table: the answer, the details, or what took longer."""
 
     def has(report: Report) -> bool:
         return (report.figure(part) if kind == "figure" else report.table(part)) is not None
 
-    report = answer_report(found, selection, key)
+    report = answer_report(page, selection, key)
     if has(report):
         return report
-    report = details_report(found, selection, key)
+    report = details_report(page, selection, key)
     if has(report):
         return report
-    wanted = deferred_request(found, selection)
+    wanted = deferred_request(page, selection)
     return (kept_deferred(wanted.key) if wanted is not None else None) or report
 
 
-def _judging_context(found: AnalysisPage, selection: Selection) -> dict[str, object]:
+def _judging_context(page: AnalysisPage, selection: Selection) -> dict[str, object]:
     """Return which judging counts on the page, where there are several to choose from."""
-    if "judging" not in found.filters:
+    if "judging" not in page.filters:
         return {}
-    counting = counting_here(selection, reverse(f"analysis:{found.key}"))
-    compared = "beside" in found.filters or selection.study is not None
+    counting = counting_here(selection, reverse(f"analysis:{page.key}"))
+    compared = "beside" in page.filters or selection.study is not None
     query = selection.filters.only(SHARED).query(judging="")
     return {
         "counting": counting,
@@ -241,11 +241,11 @@ def _judging_context(found: AnalysisPage, selection: Selection) -> dict[str, obj
     }
 
 
-def _parts(found: AnalysisPage, report: Report, query: str) -> dict[str, object]:
+def _parts(page: AnalysisPage, report: Report, query: str) -> dict[str, object]:
     """Return figures and tables, each with the address of its numbers."""
     return {
-        "figures": [(f, _part_url(found, "figure", f.name, query)) for f in report.figures],
-        "tables": [(t, _part_url(found, "table", t.name, query)) for t in report.tables],
+        "figures": [(f, _part_url(page, "figure", f.name, query)) for f in report.figures],
+        "tables": [(t, _part_url(page, "table", t.name, query)) for t in report.tables],
     }
 
 
@@ -269,55 +269,53 @@ def _without(cell: Cell, form: str) -> Cell:
 
 
 def _details_context(
-    request: HttpRequest, found: AnalysisPage, selection: Selection, key: str
+    request: HttpRequest, page: AnalysisPage, selection: Selection, key: str
 ) -> dict[str, object]:
     """Return what the fragment of the details shows; what takes longer stands at its end."""
     starts = request.user.has_perm(START)
-    report = details_report(found, selection, key)
+    report = details_report(page, selection, key)
     report = report if starts else _without_forms(report)
     query = selection.filters.query()
-    wanted = deferred_request(found, selection)
-    parts, whole = _parts(found, report, query), make_report(found, selection, key)
+    wanted = deferred_request(page, selection)
+    parts, whole = _parts(page, report, query), make_report(page, selection, key)
     return {
-        "page": found,
+        "page": page,
         "details": report,
         "whole": whole,
         "details_key": f"{key_of('details', key)}{'' if starts else '-reads'}"
         f"{'-waits' if report.waits else ''}",
         "details_figures": parts["figures"],
-        "here": _parts(found, whole, query)["tables"],
+        "here": _parts(page, whole, query)["tables"],
         "details_tables": parts["tables"],
-        **(
-            _deferred_context(found, selection, find_deferred(wanted)) if wanted is not None else {}
-        ),
+        **(_deferred_context(page, selection, find_deferred(wanted)) if wanted is not None else {}),
     }
 
 
 def _deferred_context(
-    found: AnalysisPage, selection: Selection, state: DeferredReport
+    page: AnalysisPage, selection: Selection, state: DeferredReport
 ) -> dict[str, object]:
     """Return what the fragment of a long report shows."""
     query = selection.filters.query()
     context: dict[str, object] = {
         "deferred": state,
-        "opened_url": _opened_url(found, query),
-        "deferred_url": with_query(reverse(f"analysis:{found.key}_later"), query),
+        "opened_url": _opened_url(page, query),
+        "deferred_url": with_query(reverse(f"analysis:{page.key}_later"), query),
         "deferred_settled": all(run.finished for run in selection.runs),
     }
     if state.report is not None:
-        parts = _parts(found, state.report, query)
+        parts = _parts(page, state.report, query)
         context |= {"deferred_figures": parts["figures"], "deferred_tables": parts["tables"]}
     return context
 
 
-def _opened_url(found: AnalysisPage, query: str) -> str:
+def _opened_url(page: AnalysisPage, query: str) -> str:
     """Return the address of the page with its details open, for those without scripts."""
     more = f"{query}&details=open" if query else "details=open"
-    return with_query(reverse(f"analysis:{found.key}"), more)
+    return with_query(reverse(f"analysis:{page.key}"), more)
 
 
-def _part_url(found: AnalysisPage, kind: str, part: str, query: str) -> str:
-    return with_query(reverse(f"analysis:{found.key}_{kind}", kwargs={"part": part}), query)
+def _part_url(page: AnalysisPage, kind: str, part: str, query: str) -> str:
+    return with_query(reverse(f"analysis:{page.key}_{kind}", kwargs={"part": part}), query)
 
 
 def _empty_url(request: HttpRequest, report: Report) -> str:

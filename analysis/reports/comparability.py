@@ -22,10 +22,10 @@ def certified(report: Report, selection: Selection, *, cites: bool = False) -> R
     its sentences or figures state published values too, so that it has one in any case.
     """
     tables = tuple(_certified_table(table, selection) for table in report.tables)
-    found = [one for table in tables for one in table.certificates]
-    if not found and cites and report.empty is None:
-        found = list(selection_certificates(selection, ()))
-    return replace(report, tables=tables, certificates=join_certificates(found))
+    certificates = [one for table in tables for one in table.certificates]
+    if not certificates and cites and report.empty is None:
+        certificates = list(selection_certificates(selection, ()))
+    return replace(report, tables=tables, certificates=join_certificates(certificates))
 
 
 def cites_paper(selection: Selection) -> bool:

@@ -332,12 +332,12 @@ def how_interval(estimates: Sequence[Estimate]) -> str:
     """Return the methods of the intervals among the estimates, with the seed where chance had a
     part.
     """
-    found: dict[str, Mapping[str, Any]] = {}
+    details_of: dict[str, Mapping[str, Any]] = {}
     for estimate in estimates:
         if estimate.interval is not None:
-            found.setdefault(estimate.interval.method, estimate.interval.details)
+            details_of.setdefault(estimate.interval.method, estimate.interval.details)
     words = []
-    for method, details in found.items():
+    for method, details in details_of.items():
         seed = details.get("seed")
         more = f", {details['resamples']:,} resamples, seed {seed}" if seed is not None else ""
         words.append(f"{PROPER_NAMES.get(method, method)}{more}")

@@ -125,8 +125,8 @@ def report_maker(name: str, keep_seconds: int = KEEP_SECONDS) -> Callable[[Maker
 
 def kept_deferred(key: str) -> Report | None:
     """Return the deferred report of this key, if it is stored."""
-    found: Report | None = caches["kept"].get(key)
-    return found
+    report: Report | None = caches["kept"].get(key)
+    return report
 
 
 def drop_deferred(wanted: ReportRequest) -> None:
@@ -159,9 +159,9 @@ def find_deferred(wanted: ReportRequest) -> DeferredReport:
 
 def request_deferred(*, wanted: ReportRequest, person: User) -> DeferredReport:
     """Have a job make a report, unless it is stored or being made."""
-    found = find_deferred(wanted)
-    if found.report is not None or found.moving:
-        return found
+    deferred = find_deferred(wanted)
+    if deferred.report is not None or deferred.moving:
+        return deferred
     job = enqueue_job(
         kind=wanted.kind,
         title=wanted.title,

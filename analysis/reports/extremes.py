@@ -107,13 +107,13 @@ def clear_changes(changes: Sequence[tuple[str, Estimate]], unit: Unit) -> str:
     if len(known) == 1:
         name, one = known[0]
         return f"does not clearly change for {name}: {stated_change(one, unit)}"
-    found = _span([one.value or 0.0 for _, one in known], unit)
+    span = _span([one.value or 0.0 for _, one in known], unit)
     inside = [
         end for _, one in known if one.interval for end in (one.interval.low, one.interval.high)
     ]
     if not inside:
-        return f"clearly changes for nobody ({found})"
-    return f"clearly changes for nobody ({found}; intervals from {_span(inside, unit)})"
+        return f"clearly changes for nobody ({span})"
+    return f"clearly changes for nobody ({span}; intervals from {_span(inside, unit)})"
 
 
 def _span(values: Sequence[float], unit: Unit) -> str:

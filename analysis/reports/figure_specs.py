@@ -61,7 +61,7 @@ def linked(figure: dict[str, Any], urls: Mapping[str, str]) -> dict[str, Any]:
         if trace.get("hoverinfo") == "skip" or not isinstance(trace.get("y"), list):
             continue
         fallback = urls.get(trace.get("name", ""), "")
-        found = [urls.get(str(place), fallback) for place in trace["y"]]
-        if any(found):
-            trace["customdata"] = found
+        links = [urls.get(str(place), fallback) for place in trace["y"]]
+        if any(links):
+            trace["customdata"] = links
     return figure

@@ -44,11 +44,11 @@ def methods_sentence(report: Report) -> str:
     """Return what was measured and how, in a few sentences; nothing where a report shows no
     estimate.
     """
-    found = list(_estimates(report))
-    if not found:
+    estimates = list(_estimates(report))
+    if not estimates:
         return f"{report.methods} {_version()}" if report.methods else ""
-    known = [one for one in found if one.estimate.value is not None]
-    sentences = [report.methods or _what(report), *_by_table(known), _left_out(found, known)]
+    known = [one for one in estimates if one.estimate.value is not None]
+    sentences = [report.methods or _what(report), *_by_table(known), _left_out(estimates, known)]
     return " ".join([*filter(None, sentences), _version()])
 
 
@@ -144,16 +144,16 @@ def _counts(known: list[LabelledEstimate]) -> str:
     return f"n = {least:,}" if least == most else f"n = {least:,} to {most:,} a value"
 
 
-def _left_out(found: list[LabelledEstimate], known: list[LabelledEstimate]) -> str:
+def _left_out(estimates: list[LabelledEstimate], known: list[LabelledEstimate]) -> str:
     """Return what was left out of a value at most, by reason, and how many values are undefined.
 
     Not summed: one trajectory is left out of many values of a table.
     """
     most: dict[str, int] = {}
-    for one in found:
+    for one in estimates:
         for reason, count in one.estimate.excluded.items():
             most[reason] = max(most.get(reason, 0), count)
-    undefined = len(found) - len(known)
+    undefined = len(estimates) - len(known)
     parts = [f"Left out of a value at most: {counted(most)}." if most else "Nothing was left out."]
     if undefined:
         verb = "is" if undefined == 1 else "are"

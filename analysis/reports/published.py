@@ -17,13 +17,13 @@ def published_estimate(
     if entry is None:
         return Estimate.without_value("not published")
     if not is_rate:
-        found = Estimate(entry.value, entry.n or 0, no_interval=PUBLISHED)
+        estimate = Estimate(entry.value, entry.n or 0, no_interval=PUBLISHED)
     elif not entry.n:
-        found = Estimate(entry.value / 100, 0, no_interval=NO_COUNT)
+        estimate = Estimate(entry.value / 100, 0, no_interval=NO_COUNT)
     else:
-        found = published_share(entry.value / 100, entry.n, method=method)
+        estimate = published_share(entry.value / 100, entry.n, method=method)
     return replace(
-        found,
+        estimate,
         printed=f"{entry.printed} %" if is_rate else entry.printed,
         printed_error=entry.printed_error,
         source=entry.source,

@@ -56,8 +56,8 @@ def read_first(rate: Rate) -> Estimate:
 
 def how_rates(rates: Iterable[Rate]) -> str:
     """Return the methods of both intervals."""
-    found = list(rates)
-    estimates = [rate.clustered for rate in found] + [rate.wilson for rate in found]
+    rows = list(rates)
+    estimates = [rate.clustered for rate in rows] + [rate.wilson for rate in rows]
     return how_interval(estimates) or "none"
 
 

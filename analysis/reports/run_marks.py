@@ -54,7 +54,7 @@ def agent_cell(run: ChosenRun) -> Cell:
 
 def banners(selection: Selection) -> tuple[Banner, ...]:
     """Return what marks the runs, or their tasks, as something else than the work of models."""
-    runs, found = selection.runs, []
+    runs, shown = selection.runs, []
     kinds = {run.agent_kind for run in runs}
     judges = judge_labels(runs, selection.system)
     made_by = []
@@ -80,11 +80,11 @@ def banners(selection: Selection) -> tuple[Banner, ...]:
     else:
         title, end = "Scripted parts", "Read the figures with that in mind."
     if made_by:
-        found.append(Banner(title, f"Made with {listed(made_by)}. {end}"))
+        shown.append(Banner(title, f"Made with {listed(made_by)}. {end}"))
     imported = sum(run.imported for run in runs)
     if imported:
         words = f"{plural(imported, 'run was', 'runs were')} made elsewhere and imported."
-        found.append(Banner("Imported", words))
+        shown.append(Banner("Imported", words))
     if selection.dataset is not None:
-        found += [Banner(one.title, one.text) for one in tasks_cautions(selection.dataset)]
-    return tuple(found)
+        shown += [Banner(one.title, one.text) for one in tasks_cautions(selection.dataset)]
+    return tuple(shown)

@@ -18,8 +18,8 @@ def key_of(*parts: str) -> str:
 
 def kept_report(key: str) -> Report | None:
     """Return the report of this key, if it was written before."""
-    found: Report | None = caches["reports"].get(f"analysis:{key}")
-    return found
+    report: Report | None = caches["reports"].get(f"analysis:{key}")
+    return report
 
 
 def keep_report(key: str, write: Callable[[], Report]) -> Report:
@@ -27,10 +27,10 @@ def keep_report(key: str, write: Callable[[], Report]) -> Report:
 
     A report that waits for a job is not stored.
     """
-    found = kept_report(key)
-    if found is None:
-        found = write()
-        if found.waits:
-            return found
-        caches["reports"].set(f"analysis:{key}", found, KEEP_SECONDS)
-    return found
+    report = kept_report(key)
+    if report is None:
+        report = write()
+        if report.waits:
+            return report
+        caches["reports"].set(f"analysis:{key}", report, KEEP_SECONDS)
+    return report

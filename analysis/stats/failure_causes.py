@@ -82,12 +82,12 @@ def structured_cause(
         return None
     here = Counter(f for one in members if one.ending == ending for f in one.faults)
     there = Counter(fault for one in rest for fault in one.faults)
-    found: list[tuple[float, int, str]] = []
+    causes: list[tuple[float, int, str]] = []
     for fault, having in here.items():
         excess = having / ended - (there[fault] / len(rest) if rest else 0)
         if having >= MOST_OF_THEM * ended and (not rest or excess >= APART - NEARLY):
-            found.append((-excess, -having, fault))
-    if not found:
+            causes.append((-excess, -having, fault))
+    if not causes:
         return Cause(ending, ended, len(members))
-    _, having, fault = min(found)
+    _, having, fault = min(causes)
     return Cause(ending, ended, len(members), fault, -having)

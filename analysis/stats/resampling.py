@@ -135,12 +135,12 @@ def resampled(
     parts, often = units.parts[used], units.often[used]
     rng = np.random.default_rng(seed)
     step = max(1, DRAWS_AT_ONCE // max(parts.shape))
-    found = []
+    values_drawn = []
     for start in range(0, resamples, step):
         rows = min(step, resamples - start)
         weights = _drawn(rng, often, units.size, rows)
-        found.append(statistic(weights.astype(np.float64) @ parts))
-    return np.concatenate(found)
+        values_drawn.append(statistic(weights.astype(np.float64) @ parts))
+    return np.concatenate(values_drawn)
 
 
 def _drawn(rng: np.random.Generator, often: Codes, size: int, rows: int) -> Codes:

@@ -159,7 +159,7 @@ def group_texts(
     matrix, words = _tf_idf(texts)
     worded = np.diff(matrix.indptr) > 0 if words else np.zeros(len(texts), dtype=bool)
     totals = Counter(owners)
-    found: list[TextGroup] = []
+    ordered: list[TextGroup] = []
     labels: list[int | None] = [None] * len(texts)
     silhouettes: dict[str, float] = {}
     undivided: dict[str, str] = {}
@@ -174,14 +174,14 @@ def group_texts(
             order = np.argsort(-np.bincount(code), kind="stable").tolist()
             members, others = [there[code == group] for group in order], matrix[there]
         for mine in members:
-            number = len(found) + 1
+            number = len(ordered) + 1
             for row in mine.tolist():
                 labels[row] = number
             used = mine[worded[mine]]
             middle = _mean(matrix[used])
             cosines = matrix[used] @ (middle / max(float(np.linalg.norm(middle)), 1e-300))
             counts = Counter(owners[i] for i in mine.tolist())
-            found.append(
+            ordered.append(
                 TextGroup(
                     number=number,
                     kind=kind,
@@ -199,7 +199,7 @@ def group_texts(
         if kind in silhouettes and silhouettes[kind] <= _chance(int(worded[rows].sum()))
     ]
     return TextGroups(
-        tuple(found),
+        tuple(ordered),
         tuple(labels),
         labels.count(None),
         len(words),
@@ -285,16 +285,16 @@ def _best(matrix: Any, groups: int | None, seed: int) -> tuple[Codes, Floats, fl
         return _k_means(matrix, min(groups, matrix.shape[0]), seed)
     most = max(2, min(MOST_GROUPS, matrix.shape[0] // PER_GROUP))
     tried = [_k_means(matrix, k, seed) for k in range(2, most + 1)]
-    return max(tried, key=lambda found: -1.0 if found[2] is None else found[2])
+    return max(tried, key=lambda attempt: -1.0 if attempt[2] is None else attempt[2])
 
 
 def _k_means(matrix: Any, k: int, seed: int) -> tuple[Codes, Floats, float | None]:
     rng = np.random.default_rng(seed)
     best: tuple[float, Codes, Floats] | None = None
     for _ in range(RESTARTS):
-        found = _lloyd(matrix, _start(matrix, k, rng))
-        if best is None or found[0] > best[0] + 1e-12:
-            best = found
+        attempt = _lloyd(matrix, _start(matrix, k, rng))
+        if best is None or attempt[0] > best[0] + 1e-12:
+            best = attempt
     if best is None:
         raise AssertionError("there is always a start")
     _, code, centres = best
@@ -365,13 +365,13 @@ def _strongest(apart: Floats, middle: Floats, words: tuple[str, ...], most: int)
 def _typical(
     rows: Codes, cosines: Floats, keys: Sequence[Hashable], texts: Sequence[str], most: int
 ) -> tuple[TypicalText, ...]:
-    found: list[TypicalText] = []
+    typical: list[TypicalText] = []
     seen: set[str] = set()
     for place in np.argsort(-cosines, kind="stable").tolist():
         row = int(rows[place])
-        if len(found) == most:
+        if len(typical) == most:
             break
         if texts[row] not in seen:
             seen.add(texts[row])
-            found.append(TypicalText(keys[row], min(1.0, float(cosines[place]))))
-    return tuple(found)
+            typical.append(TypicalText(keys[row], min(1.0, float(cosines[place]))))
+    return tuple(typical)

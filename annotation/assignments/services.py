@@ -103,17 +103,17 @@ def lock_assignment(assignment: Assignment) -> Assignment:
     ``NoAssignment`` where nothing is in that position, or they are no annotator.
     """
     if assignment.pk:
-        found = find_row(Assignment, locked=True, id=assignment.pk)
+        locked = find_row(Assignment, locked=True, id=assignment.pk)
     else:
-        found = find_own_assignment(
+        locked = find_own_assignment(
             study=assignment.study_id, user=assignment.annotator_id, part=assignment.part,
             position=assignment.position, locked=True,
         )  # fmt: skip
-    if found is None:
+    if locked is None:
         raise NoAssignment
-    found.study = read_row(Study, found.study_id, only=STUDY_COLUMNS)
-    found.item = read_row(Item, found.item_id, only=ITEM_COLUMNS)
-    return found
+    locked.study = read_row(Study, locked.study_id, only=STUDY_COLUMNS)
+    locked.item = read_row(Item, locked.item_id, only=ITEM_COLUMNS)
+    return locked
 
 
 def refuse_unless_working(study: Study, participant: Participant, part: str = Part.MAIN) -> None:

@@ -96,8 +96,8 @@ class _Chunk:
     def _is_new(self, row: CandidateRow, where: str) -> bool:
         given, values = row.candidate, _values(row.candidate)
         faults = list(candidate_faults(values))
-        for name, expected, found in faults:
-            self.problems.add(f"{where}, {name}", expected, found)
+        for name, expected, same_text in faults:
+            self.problems.add(f"{where}, {name}", expected, same_text)
         task = self.tasks.get(row.task)
         if task is None:
             expected = f"the id of a task of {self.dataset}"
@@ -108,8 +108,8 @@ class _Chunk:
         if stored is None:
             other = self.by_text.get((task, given.kind, given.text))
             if other is not None:
-                found = Unquoted(f"that of the stored candidate {other}")
-                self.problems.add(f"{where}, text", "a text of its own within its kind", found)
+                same_text = Unquoted(f"that of the stored candidate {other}")
+                self.problems.add(f"{where}, text", "a text of its own within its kind", same_text)
             return other is None
         before = _values(stored)
         for name in FIELDS:

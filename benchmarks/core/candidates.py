@@ -135,8 +135,8 @@ class _Candidates(QueryItem):
                 continue
             same = texts.setdefault((candidate.kind, candidate.text), index)
             if same != index:
-                found = Unquoted(f"that of candidates[{same}]")
-                self.fault(f"{field}.text", "a text of its own within its kind", found)
+                same_text = Unquoted(f"that of candidates[{same}]")
+                self.fault(f"{field}.text", "a text of its own within its kind", same_text)
                 continue
             same = keys.setdefault(candidate.key, index)
             if same != index:

@@ -158,12 +158,12 @@ class PlanJury(Transport):
         """Wait until a run is done. Raises ``JobFailed`` if it halts or is cancelled."""
 
         def look() -> dict[str, Any] | None:
-            found = self.run(run)
-            if found["status"] == "cancelled" or found["status"] in HALTED:
+            state = self.run(run)
+            if state["status"] == "cancelled" or state["status"] in HALTED:
                 raise JobFailed(
-                    f"run {run} is {found['status']}: {found['problem'] or 'no reason'}"
+                    f"run {run} is {state['status']}: {state['problem'] or 'no reason'}"
                 )
-            return found if found["status"] == "done" else None
+            return state if state["status"] == "done" else None
 
         return _wait(look, f"run {run}", seconds, every)
 
@@ -408,8 +408,8 @@ class PlanJury(Transport):
         made = [{"id": str(uuid.uuid4()), **edit} for edit in edits]
         route = "/studies/{study_id}/assignments/{item_part}/{position}/ratings"
         body = {"edits": made, "active_ms": active_ms}
-        found = self._post(route, body, study_id=study, item_part=part, position=position)
-        return list(found["edits"])
+        answer = self._post(route, body, study_id=study, item_part=part, position=position)
+        return list(answer["edits"])
 
     def undo(self, study: int, position: int, edit: str, *, part: str = "main") -> dict[str, Any]:
         """Take back an edit by its id; the answer before it stands again."""
@@ -475,9 +475,9 @@ class PlanJury(Transport):
 
         ``details=False`` leaves out what the page folds.
         """
-        found = Analysis(self._get("/analysis/{page}", filters, page=page))
-        if not wait or found.data["later"]["status"] in ("none", "ready"):
-            return found
+        analysis = Analysis(self._get("/analysis/{page}", filters, page=page))
+        if not wait or analysis.data["later"]["status"] in ("none", "ready"):
+            return analysis
         chosen = {name: value for name, value in filters.items() if name != "details"}
         self._post("/analysis/{page}/later", None, chosen, page=page)
 
@@ -518,8 +518,8 @@ class PlanJury(Transport):
         ``choices``: ``among``, ``texts``, ``groups``, ``seed``.
         """
         query = {"trajectories": trajectories, **choices}
-        found = self._get("/failure-groups", query)
-        if found["status"] not in ("ready", "queued", "running"):
+        groups = self._get("/failure-groups", query)
+        if groups["status"] not in ("ready", "queued", "running"):
             self._post("/failure-groups", None, query)
 
         def look() -> dict[str, Any] | None:
@@ -553,9 +553,9 @@ def _wait(look: Callable[[], T | None], what: str, seconds: float, every: float)
     """Wait until ``look`` finds something, and return it. Raises ``TimeoutError`` after a time."""
     limit = time.monotonic() + seconds
     while True:
-        found = look()
-        if found is not None:
-            return found
+        result = look()
+        if result is not None:
+            return result
         if time.monotonic() > limit:
             raise TimeoutError(f"{what} is not ready after {seconds:g} seconds")
         time.sleep(every)

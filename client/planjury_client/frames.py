@@ -35,8 +35,8 @@ def pandas() -> Any:
 def frame_of(rows: Iterable[dict[str, Any]], columns: Sequence[str] = ()) -> Any:
     """Return rows as a frame; moments as such, whole numbers with missing ones as ``Int64``."""
     library = pandas()
-    found = list(rows)
-    frame = library.DataFrame(found) if found else library.DataFrame(columns=list(columns))
+    listed = list(rows)
+    frame = library.DataFrame(listed) if listed else library.DataFrame(columns=list(columns))
     for name in MOMENTS:
         if name in frame:
             frame[name] = library.to_datetime(frame[name], utc=True, format="ISO8601")

@@ -42,28 +42,28 @@ class Report:
         """Return the rows of a table by column, in numbers that are not rounded; the first by
         default.
         """
-        found = self._table(table)
-        return [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
+        content = self._table(table)
+        return [dict(zip(content["columns"], row, strict=True)) for row in content["rows"]]
 
     def frame(self, table: str = "") -> Any:
         """Return a table as a pandas data frame; the first by default."""
         from planjury_client.frames import pandas
 
-        found = self._table(table)
-        return pandas().DataFrame(found["rows"], columns=found["columns"])
+        content = self._table(table)
+        return pandas().DataFrame(content["rows"], columns=content["columns"])
 
     def save_csv(self, target: str | Path, table: str = "") -> Path:
         """Write a table as CSV."""
-        found = self._table(table)
+        content = self._table(table)
         target = Path(target)
         with target.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([found["columns"], *found["rows"]])
+            csv.writer(file).writerows([content["columns"], *content["rows"]])
         return target
 
     def figure(self, name: str = "") -> dict[str, Any]:
         """Return a figure as Plotly takes it: ``plotly.graph_objects.Figure(report.figure())``."""
-        found = _named(self.data["figures"], name, "figure")
-        return dict(found["plotly"])
+        content = _named(self.data["figures"], name, "figure")
+        return dict(content["plotly"])
 
     def _table(self, name: str) -> dict[str, Any]:
         return _named(self.data["tables"], name, "table")
@@ -75,14 +75,14 @@ class Analysis(Report):
     @property
     def later(self) -> Report | None:
         """The part that takes long, if it is computed."""
-        found = self.data["later"]["report"]
-        return Report(found) if found is not None else None
+        report = self.data["later"]["report"]
+        return Report(report) if report is not None else None
 
     @property
     def empty(self) -> str:
         """The reason why there is nothing to show; empty if there is something."""
-        found = self.data["empty"]
-        return f"{found['title']}. {found['text']}" if found else ""
+        notice = self.data["empty"]
+        return f"{notice['title']}. {notice['text']}" if notice else ""
 
     @property
     def filters(self) -> dict[str, Any]:

@@ -79,8 +79,8 @@ def reply_to(reader: Reader) -> str:
     if "points to tell" in brief.lower():
         return "\n".join(f"I should have said: {point}" for point in _LISTED.findall(brief))
     asked = "\n".join(reader.texts_of_role("user"))
-    if (found := _clusters_about(brief, asked)) is not None:
-        return json.dumps(found, ensure_ascii=False)
+    if (clusters := _clusters_about(brief, asked)) is not None:
+        return json.dumps(clusters, ensure_ascii=False)
     if (reply := reply_about(brief, asked, _STEPS, reader.rng)) is not None:
         return json.dumps(reply, ensure_ascii=False)
     if request := asked_in_words(brief, asked):

@@ -190,7 +190,7 @@ def _translated(knobs: Mapping[str, Any]) -> dict[str, Any]:
     steps = math.inf if isinstance(steps, str) else steps
     if steps <= 0:
         raise CannotExpress("knob 'runtime.max_steps': an episode has at least one step here")
-    found: dict[str, Any] = {
+    knobs_here: dict[str, Any] = {
         "condition": "default",
         # No room for siblings is the same as none; our 0 stands for no limit.
         "noise": knobs["noise.mode"] == SIBLINGS and most_tools != 0,
@@ -205,7 +205,7 @@ def _translated(knobs: Mapping[str, Any]) -> dict[str, Any]:
         "feedback_budget": knobs["runtime.incorrect_final_answer_feedback_budget"],
         "tool_ids": any(knobs[name] for name in _TOOL_IDS),
     }
-    return {**found, **_blocking(knobs)} if found["blockers"] else found
+    return {**knobs_here, **_blocking(knobs)} if knobs_here["blockers"] else knobs_here
 
 
 def _blocking(knobs: Mapping[str, Any]) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def _blocking(knobs: Mapping[str, Any]) -> dict[str, Any]:
     for choice in (selection, mode):
         if choice in needed and knobs[needed[choice]] is None:
             raise CannotExpress(f"knob {needed[choice]!r} is null, and {choice!r} needs it")
-    found: dict[str, Any] = {
+    blocking: dict[str, Any] = {
         "selection": selection,
         "block_paths": knobs["blocker.block_n_per_task"] or 0,
         "remaining_paths": knobs["blocker.target_remaining_paths"] or 0,
@@ -239,14 +239,14 @@ def _blocking(knobs: Mapping[str, Any]) -> dict[str, Any]:
     types = {FIXED: [knobs["blocker.fixed_noise_type"]],
              FIXED_MULTI: knobs["blocker.fixed_noise_types"]}.get(mode)  # fmt: skip
     if types:
-        found["noise_types"] = "+".join(_WORD_OF[kind] for kind in types)
+        blocking["noise_types"] = "+".join(_WORD_OF[kind] for kind in types)
     for name, knob in (
         ("max_candidates", "blocker.max_combo_candidates"),
         ("max_blocked_tools", "blocker.max_cover_size"),
     ):
-        if found[name] > (limit := _MOST[name] or 0):
+        if blocking[name] > (limit := _MOST[name] or 0):
             raise CannotExpress(f"knob {knob!r}: at most {limit:g} here")
-    return found
+    return blocking
 
 
 # --- conditions from a file ------------------------------------------------------------------

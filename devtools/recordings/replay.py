@@ -135,8 +135,8 @@ def replayed(
             yield Replayed(recording, reason)
             continue
         settings = known.settings[recording["setting"]]
-        found, outcome = replay(recording, tasks[recording["query_id"]], settings)
-        yield Replayed(recording, "", found, outcome)
+        played, outcome = replay(recording, tasks[recording["query_id"]], settings)
+        yield Replayed(recording, "", played, outcome)
 
 
 def read_tool_index(path: Path) -> list[str]:

@@ -66,12 +66,12 @@ def column_layouts(layout: dict[str, Any], *, legend: int = 0) -> list[dict[str,
     not belong to it. Not for figures whose cells fill the plot. ``legend`` is as in
     `narrow_layout`.
     """
-    found = [_parts(layout, form, legend) for form in _forms(layout)]
+    layouts = [_parts(layout, form, legend) for form in _forms(layout)]
 
     def excess(parts: list[dict[str, Any]]) -> tuple[int, int]:
         return len(parts), max(0, max(part["height"] for part in parts) - HIGHEST)
 
-    return min(found, key=excess)
+    return min(layouts, key=excess)
 
 
 def _forms(layout: dict[str, Any]) -> list[_Form]:

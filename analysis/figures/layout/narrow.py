@@ -146,14 +146,14 @@ def layout_changes(layout: dict[str, Any], other: dict[str, Any]) -> dict[str, A
     None stands for what it leaves out. `mergeLayout` in `static/js/figure-look.js` puts both
     together; two whole layouts would be sent thrice over.
     """
-    found: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     for key in layout.keys() | other.keys():
         old, new = layout.get(key), other.get(key)
         if isinstance(old, dict) and isinstance(new, dict):
             parts = old.keys() | new.keys()
             inner = {part: new.get(part) for part in parts if old.get(part) != new.get(part)}
             if inner:
-                found[key] = dict(sorted(inner.items()))
+                changes[key] = dict(sorted(inner.items()))
         elif old != new:
-            found[key] = new
-    return dict(sorted(found.items()))
+            changes[key] = new
+    return dict(sorted(changes.items()))

@@ -67,9 +67,9 @@ def beyond_chance(
     return BeyondChance(alpha, kappa, among)
 
 
-def stated_range(found: Mapping[str, BeyondChance], name: str) -> str:
+def stated_range(coefficients: Mapping[str, BeyondChance], name: str) -> str:
     """Return the values of a coefficient over dimensions in words: ``0.12 to 0.40``, or one."""
-    values = [getattr(one, name).value for one in found.values()]
+    values = [getattr(one, name).value for one in coefficients.values()]
     known = [value for value in values if value is not None]
     if not known:
         return ""

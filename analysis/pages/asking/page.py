@@ -246,7 +246,7 @@ def _played(runs: Sequence[ChosenRun]) -> dict[int, list[Played]]:
     rows = Trajectory.objects.filter(counted(by_id(runs)), status=Trajectory.Status.DONE).order_by(
         "pk"
     )
-    found: dict[int, list[Played]] = {}
+    by_run: dict[int, list[Played]] = {}
     for run, pk, task, metrics, changes, *values in rows.values_list(
         "run", "pk", "task__external_id", "metrics", "role_changes",
         *(f"payload__{part}" for part in _PARTS),
@@ -254,19 +254,19 @@ def _played(runs: Sequence[ChosenRun]) -> dict[int, list[Played]]:
         # Where a role was handed over on the way, nobody's behaviour can be told.
         if not changes and values[2]:
             payload = dict(zip(_PARTS, values, strict=True))
-            found.setdefault(run, []).append(Played(pk, task, metrics, payload))
-    return found
+            by_run.setdefault(run, []).append(Played(pk, task, metrics, payload))
+    return by_run
 
 
 def _published(asking: Asking, entries: Sequence[Published]) -> dict[str, dict[str, Published]]:
     """Return published figures by key and metric."""
     wanted = {name: pair for pair, name in asking.published.items()}
-    found: dict[str, dict[str, Published]] = {}
+    by_agent: dict[str, dict[str, Published]] = {}
     for entry in entries:
         if entry.metric in wanted:
             metric, key = wanted[entry.metric]
-            found.setdefault(key, {})[metric] = entry
-    return found
+            by_agent.setdefault(key, {})[metric] = entry
+    return by_agent
 
 
 def _example(asking: Asking, rows: Sequence[AskingRow]) -> dict[str, Played]:

@@ -22,10 +22,10 @@ Fits = Mapping[str, Sequence[SlopeModels]]
 def kept_fits(system: str, runs: Sequence[ChosenRun]) -> Fits | None:
     """Return the fits of these runs by label, or None where one is not kept."""
     keys = {run.label: _key(system, run) for run in runs}
-    found = caches["kept"].get_many(keys.values())
-    if len(found) < len(keys):
+    stored = caches["kept"].get_many(keys.values())
+    if len(stored) < len(keys):
         return None
-    return {label: _of(label, found[key]) for label, key in keys.items()}
+    return {label: _of(label, stored[key]) for label, key in keys.items()}
 
 
 def fit_runs(system: str, runs: Sequence[ChosenRun]) -> Fits:
@@ -33,12 +33,12 @@ def fit_runs(system: str, runs: Sequence[ChosenRun]) -> Fits:
     fits = {}
     for count, run in enumerate(runs):
         key = _key(system, run)
-        found = caches["kept"].get(key)
-        if found is None:
+        stored = caches["kept"].get(key)
+        if stored is None:
             note_progress(f"{count} of {len(runs)} agents fitted; now {run.label}")
-            found = _fit(system, run)
-            caches["kept"].set(key, found, KEEP_SECONDS)
-        fits[run.label] = _of(run.label, found)
+            stored = _fit(system, run)
+            caches["kept"].set(key, stored, KEEP_SECONDS)
+        fits[run.label] = _of(run.label, stored)
     return fits
 
 

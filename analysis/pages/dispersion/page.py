@@ -256,12 +256,12 @@ def spread_of(means: Sequence[JudgeMean]) -> Dispersion:
     )
     models = list(dict.fromkeys(cell.model for cell in means))
     empty = Estimate.without_value(NOBODY, excluded={NOBODY: len(models)})
-    found = {row.dimension: row for row in result.dimensions}
+    by_name = {row.dimension: row for row in result.dimensions}
     for name in names:
         if name not in scored:
             spreads = tuple(ModelSpread(m, name, Estimate.without_value(NOBODY)) for m in models)
-            found[name] = DimensionSpread(name, empty, spreads, empty, empty)
-    ordered = tuple(found[name] for name in names)
+            by_name[name] = DimensionSpread(name, empty, spreads, empty, empty)
+    ordered = tuple(by_name[name] for name in names)
     return replace(result, models=tuple(models), dimensions=ordered, means=tuple(means))
 
 

@@ -181,8 +181,8 @@ def one_panel(frame: "DataFrame") -> tuple["DataFrame", dict[str, list[str]]]:
 
 def threshold_of(selection: Selection) -> float | None:
     """Return τ of the runs, where all have the same."""
-    found = {run.settings.get("tau") for run in selection.runs if "tau" in run.settings}
-    value = next(iter(found)) if len(found) == 1 else None
+    thresholds = {run.settings.get("tau") for run in selection.runs if "tau" in run.settings}
+    value = next(iter(thresholds)) if len(thresholds) == 1 else None
     return float(value) if isinstance(value, int | float) else None
 
 

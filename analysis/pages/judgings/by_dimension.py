@@ -195,7 +195,7 @@ def _side(estimate: Estimate) -> int:
 
 def _own(replies: Replies, dimensions: Sequence[Dimension]) -> list[OwnReplies]:
     """Return each judge beside itself by dimension; nothing where every judge was asked once."""
-    found = []
+    own_replies = []
     for which in (COUNTS, BESIDE):
         for seat, judge in replies.judges(which).items():
             own = replies.of(which, seat)
@@ -207,8 +207,8 @@ def _own(replies: Replies, dimensions: Sequence[Dimension]) -> list[OwnReplies]:
                     continue
                 scores, asked, tasks = replies_of(frame)
                 one = repeat_consistency(scores, tasks=tasks, asked=asked, seed=SEED)
-                found.append(OwnReplies(judge, which, one, dimension.title, dimension.key))
-    return found
+                own_replies.append(OwnReplies(judge, which, one, dimension.title, dimension.key))
+    return own_replies
 
 
 def _changes(replies: Replies, dimensions: Sequence[Dimension]) -> list[JudgeChange]:
@@ -251,7 +251,7 @@ def maps_of(
     """Map each judge of both judgings and their mean, on each dimension that people scored."""
     if not people.means:
         return []
-    found = []
+    maps = []
     names = {
         COUNTS: next((r.judging_name for r in selection.runs if r.judged), ""),
         BESIDE: next((r.beside.name for r in selection.runs if r.beside), ""),
@@ -280,8 +280,8 @@ def maps_of(
                     form=form,
                     seed=SEED,
                 )
-                found.append(JudgeMap(names[which], dimension.key, dimension.title, judge, made))
-    return found
+                maps.append(JudgeMap(names[which], dimension.key, dimension.title, judge, made))
+    return maps
 
 
 def choice_of(

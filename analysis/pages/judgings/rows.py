@@ -148,20 +148,20 @@ def _turned(
     first: Mapping[int, bool | None],
     second: Mapping[int, bool | None],
 ) -> tuple[TurnedVerdict, ...]:
-    found = {
+    passes_of = {
         pk: bool(second[pk])
         for pk, before in first.items()
         if before is not None and second.get(pk) not in (None, before)
     }
     names = {
         pk: (name, prompt)
-        for pk, name, prompt in Trajectory.objects.filter(pk__in=found).values_list(
+        for pk, name, prompt in Trajectory.objects.filter(pk__in=passes_of).values_list(
             "pk", "task__external_id", "task__prompt"
         )
     }
     return tuple(
         TurnedVerdict(pk, about[pk][0], about[pk][1], passes, *names[pk])
-        for pk, passes in found.items()
+        for pk, passes in passes_of.items()
     )
 
 
@@ -187,7 +187,7 @@ def judgings_of(data: JudgingsData) -> list[JudgingSummary]:
     """Return the judging that counts, and the one beside it, with the consistency of their
     judges.
     """
-    found = []
+    summaries = []
     for which in (COUNTS, BESIDE):
         judged = [run.judged if which == COUNTS else run.beside for run in data.runs]
         there = [one for one in judged if one is not None]
@@ -198,9 +198,9 @@ def judgings_of(data: JudgingsData) -> list[JudgingSummary]:
         for seat in judges:
             scores, asked, tasks = replies_of(data.replies.of(which, seat))
             own[seat] = repeat_consistency(scores, tasks=tasks, asked=asked, seed=SEED)
-        found.append(JudgingSummary(which, there[-1].name, there[-1], len(there), judges, own))
-    asked = asked_by(found, data.system)
-    return [replace(one, asked=asked[one.which]) for one in found]
+        summaries.append(JudgingSummary(which, there[-1].name, there[-1], len(there), judges, own))
+    asked = asked_by(summaries, data.system)
+    return [replace(one, asked=asked[one.which]) for one in summaries]
 
 
 def verdicts_of(data: JudgingsData) -> tuple[list[AgentVerdicts], VerdictChange | None]:
@@ -224,22 +224,22 @@ def verdicts_of(data: JudgingsData) -> tuple[list[AgentVerdicts], VerdictChange 
         return [], None
     everyone = change(common_ones)
     runs = {run.label: run for run in data.runs}
-    found = [
+    verdicts = [
         AgentVerdicts(
             runs[label], change(those), tuple(one for one in data.turned if one.agent == label)
         )
         for label, those in by_agent.items()
     ]
-    if len(found) > 1:
-        found.append(AgentVerdicts(None, everyone, data.turned))
-    return found, everyone
+    if len(verdicts) > 1:
+        verdicts.append(AgentVerdicts(None, everyone, data.turned))
+    return verdicts, everyone
 
 
-def asked_by(found: Sequence[JudgingSummary], system: str) -> dict[str, str]:
+def asked_by(summaries: Sequence[JudgingSummary], system: str) -> dict[str, str]:
     """Return how the judges of each judging were asked, by which of it, in words."""
     rejudging = find_system(system).rejudging
     usual = {s.name: s.default for s in rejudging.settings} if rejudging is not None else {}
-    asked = {again.which: {**usual, **again.judged.settings} for again in found}
+    asked = {again.which: {**usual, **again.judged.settings} for again in summaries}
     names = [
         name
         for name in dict.fromkeys(name for settings in asked.values() for name in settings)

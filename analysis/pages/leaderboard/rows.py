@@ -109,12 +109,12 @@ def published_rows(
     """Return the models of the paper: every metric that it gives, shares with the interval of their
     n.
     """
-    found: dict[str, dict[str, Any]] = {}
+    by_model: dict[str, dict[str, Any]] = {}
     for entry in get_system(system).published:
         if entry.metric in measures:
-            found.setdefault(entry.model, {})[entry.metric] = entry
+            by_model.setdefault(entry.model, {})[entry.metric] = entry
     rows = []
-    for model, entries in found.items():
+    for model, entries in by_model.items():
         if headline[0] not in entries:
             continue
         estimates = {

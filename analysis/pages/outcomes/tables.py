@@ -86,15 +86,15 @@ def _stated_column(name: str, help: str) -> Column[AgentRewards]:
     return columns.estimate(STATED[name], lambda row: row.stated[name], "amount", help=help)
 
 
-def _middle_cell(found: Quartiles) -> Cell:
-    if found.median is None or found.low is None or found.high is None:
+def _middle_cell(quartiles: Quartiles) -> Cell:
+    if quartiles.median is None or quartiles.low is None or quartiles.high is None:
         return Cell(data=(None, None, None), reason="not recorded")
-    low, high = f"{found.low:g}", f"{found.high:g}"
+    low, high = f"{quartiles.low:g}", f"{quartiles.high:g}"
     return Cell(
-        f"{found.median:g}",
-        (found.median, found.low, found.high),
+        f"{quartiles.median:g}",
+        (quartiles.median, quartiles.low, quartiles.high),
         sub=f"{low} to {high}" if low != high else "",
-        tip=f"{found.missing:,} without a number" if found.missing else "",
+        tip=f"{quartiles.missing:,} without a number" if quartiles.missing else "",
     )
 
 
@@ -154,15 +154,17 @@ def reward_columns(spreads: Histogram) -> list[Column[AgentRewards]]:
     ]
 
 
-def _reward_column(spreads: Histogram, place: int, found: HistogramBin) -> Column[AgentRewards]:
+def _reward_column(
+    spreads: Histogram, place: int, bin_of_column: HistogramBin
+) -> Column[AgentRewards]:
     def cell(row: AgentRewards) -> Cell:
         count, share = spreads.counts[row.label][place], spreads.shares(row.label)[place]
         return Cell(f"{count:,}", (count,), sub="" if share is None else number(share, "share"))
 
     def link(row: AgentRewards) -> Link:
         # Only rewards of 0 and 1 are a filter of the list of trajectories.
-        whole = WHOLE.get(found.low) if found.is_value else None
+        whole = WHOLE.get(bin_of_column.low) if bin_of_column.is_value else None
         return link_of(row, reward=whole) if whole is not None else link_of(row)
 
-    column = number_column(f"Reward {found.label}", f"reward {found.label}")
+    column = number_column(f"Reward {bin_of_column.label}", f"reward {bin_of_column.label}")
     return Column(column, cell, link)

@@ -198,13 +198,13 @@ def missing(part: SectionTests) -> str:
 
 def power_groups(part: SectionTests) -> list[tuple[Power, list[str]]]:
     """Return the power of a section's tests, each with the judges of which it is."""
-    found: dict[tuple[int, float, int | None], tuple[Power, list[str]]] = {}
+    groups: dict[tuple[int, float, int | None], tuple[Power, list[str]]] = {}
     for test in part.family:
         power = test.verdict.power
         if power is not None:
             key = (power.items, power.power, power.items_needed)
-            found.setdefault(key, (power, []))[1].append(test.judge)
-    return list(found.values())
+            groups.setdefault(key, (power, []))[1].append(test.judge)
+    return list(groups.values())
 
 
 def power_table(parts: Sequence[SectionTests], word: str = "") -> Table:

@@ -88,15 +88,15 @@ def across_table(
     labels: list[str] = []
     for part in parts:
         group = part.section.judges if judges else part.section.people
-        found = list(statistics_of(group))
-        labels = labels or [label for label, _, _ in found]
+        statistics = list(statistics_of(group))
+        labels = labels or [label for label, _, _ in statistics]
         rows.append(
             (
                 *named(part, word),
                 count_cell(len(group.raters)),
                 count_cell(group.items),
                 count_cell(group.single),
-                *(estimate_cell(estimate, unit) for _, unit, estimate in found),
+                *(estimate_cell(estimate, unit) for _, unit, estimate in statistics),
             )
         )
     columns = (

@@ -47,13 +47,13 @@ class SectionPart(SectionTests):
 
 def parts_of(report: TidyReport) -> list[SectionPart]:
     """Return the sections, each with its share of the tests that were adjusted together."""
-    found, start = [], 0
+    parts, start = [], 0
     for section in report.sections:
         end = start + len(section.against)
         alone = tuple(one.alternative for one in section.against)
-        found.append(SectionPart(title_of(section), alone, report.family[start:end], section))
+        parts.append(SectionPart(title_of(section), alone, report.family[start:end], section))
         start = end
-    return found
+    return parts
 
 
 def title_of(section: SectionReport) -> str:
@@ -193,8 +193,8 @@ def skewed_parts(parts: Sequence[SectionPart]) -> list[tuple[str, list[str]]]:
         ("people", [(part.title, part.section.people) for part in parts]),
         ("judges", [(part.title, part.section.judges) for part in parts]),
     )
-    found = ((who, [title for title, group in those if skewed(group)]) for who, those in groups)
-    return [(who, titles) for who, titles in found if titles]
+    titles_of = ((who, [title for title, group in those if skewed(group)]) for who, those in groups)
+    return [(who, titles) for who, titles in titles_of if titles]
 
 
 def score_counts(group: RaterGroup) -> Distribution:

@@ -112,9 +112,9 @@ def _drifts(
     """Return drift against other people, or against the judges' scores where somebody has too
     few of these.
     """
-    found = drift(sheets, seed=SEED)
-    if all(one.reference for one in found.values()):
-        return found
+    drifts = drift(sheets, seed=SEED)
+    if all(one.reference for one in drifts.values()):
+        return drifts
     names = {item.shape: _names(item, scores) for item in data.items.values()}
     judges: dict[Hashable, list[float | None]] = {
         pk: [own.get(name) for name in names[data.items[pk].shape]]
@@ -179,8 +179,8 @@ def agreed(question: Question, data: SubmittedAnswers) -> QuestionAgreement | No
             )
         case "choice":
             counts, tasks = _counts(question, data, sorted(question.scale.values))
-            found = reliability_of_counts(counts, metric="nominal", clusters=tasks, seed=SEED)
-            return QuestionAgreement(question, found)
+            reliability = reliability_of_counts(counts, metric="nominal", clusters=tasks, seed=SEED)
+            return QuestionAgreement(question, reliability)
         case "marks":
             return QuestionAgreement(question, _sets_agreed(question, data))
     return None

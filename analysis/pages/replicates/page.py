@@ -216,10 +216,10 @@ def _deviation(value: float, unit: Unit) -> str:
 
 def _published(system: str) -> list[PublishedModel]:
     """Return the published figures of models that have an accuracy."""
-    found: dict[str, dict[str, Published]] = {}
+    by_model: dict[str, dict[str, Published]] = {}
     for entry in get_system(system).published:
-        found.setdefault(entry.model, {})[entry.metric] = entry
-    return [PublishedModel(model, by) for model, by in found.items() if ACCURATE in by]
+        by_model.setdefault(entry.model, {})[entry.metric] = entry
+    return [PublishedModel(model, by) for model, by in by_model.items() if ACCURATE in by]
 
 
 def _columns(measures: Mapping[str, Measure]) -> list[Column[Row]]:
@@ -312,8 +312,8 @@ def _runs_cell(row: Row) -> Cell:
     )
 
 
-def _cell(found: ReplicatedMean, measure: Measure) -> Cell:
-    across, pooled, unit = found.across, found.pooled, unit_of(measure)
+def _cell(mean: ReplicatedMean, measure: Measure) -> Cell:
+    across, pooled, unit = mean.across, mean.pooled, unit_of(measure)
     interval = pooled.interval
     notes = [across.no_spread, pooled.no_interval, *pooled.warnings]
     if pooled.excluded:

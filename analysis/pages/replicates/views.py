@@ -32,14 +32,14 @@ class ExperimentPage:
 @require_safe
 def replicates(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
     """Show the page, or the part that the experiment's own page shows."""
-    found = _open(request, experiment_id)
+    opened = _open(request, experiment_id)
     context = {
-        "experiment": found.experiment,
-        "report": found.report,
-        "key": found.key,
-        "caution": found.caution,
+        "experiment": opened.experiment,
+        "report": opened.report,
+        "key": opened.key,
+        "caution": opened.caution,
         "figures": [],
-        "tables": [(one, _table_url(experiment_id, one.name)) for one in found.report.tables],
+        "tables": [(one, _table_url(experiment_id, one.name)) for one in opened.report.tables],
         "page_url": reverse("analysis:replicates", args=[experiment_id]),
     }
     return respond(request, "analysis/replicates.html", "analysis/_replicates.html", context)
@@ -49,8 +49,8 @@ def replicates(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
 @require_safe
 def table(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
     """Show the table as CSV, in numbers that are not rounded for reading."""
-    found = _open(request, experiment_id)
-    return answer_table(found.report, part, [part, f"experiment-{experiment_id}"])
+    opened = _open(request, experiment_id)
+    return answer_table(opened.report, part, [part, f"experiment-{experiment_id}"])
 
 
 def _table_url(experiment_id: int, part: str) -> str:
@@ -62,18 +62,18 @@ def _open(request: HttpRequest, experiment_id: int) -> ExperimentPage:
     # Arrays are slow to import: not when the server starts.
     from analysis.pages.replicates.page import replicates_report
 
-    found = fetch(request, Experiment.objects.all(), pk=experiment_id)
-    runs = experiment_runs(found, visibility(request))
+    experiment = fetch(request, Experiment.objects.all(), pk=experiment_id)
+    runs = experiment_runs(experiment, visibility(request))
     # One table has the measures of one system.
     system = runs[0].dataset.system if runs else ""
     runs = [run for run in runs if run.dataset.system == system]
-    matrix = experiment_matrix(found, runs)
+    matrix = experiment_matrix(experiment, runs)
     stamps = [
         f"{place.run.pk}.{place.run.data_version}.{place.run.status}.{place.count.ended}"
         for place in matrix.places
     ]
     unusable = unusable_tasks({run.dataset_id for run in runs})
     left_out = digest([[*cell, *sorted(tasks)] for cell, tasks in sorted(unusable.items())])
-    key = key_of("replicates", str(found.pk), *stamps, left_out)
+    key = key_of("replicates", str(experiment.pk), *stamps, left_out)
     report = keep_report(key, lambda: replicates_report(matrix.groups, system))
-    return ExperimentPage(found, report, key, runs_caution(runs))
+    return ExperimentPage(experiment, report, key, runs_caution(runs))

@@ -78,7 +78,7 @@ def _drift_notes(
     drifts: Mapping[Hashable, Drift], most: float, level: float
 ) -> list[ComparisonNote]:
     tested = sum(drift.p_value is not None for drift in drifts.values())
-    found = []
+    notes = []
     for rater, drift in drifts.items():
         change = drift.difference.value
         if change is None or drift.p_value is None or abs(change) < most:
@@ -91,14 +91,14 @@ def _drift_notes(
                 f"{abs(change):.2f} points {'higher' if change > 0 else 'lower'} than in the first "
                 f"(p = {p:.3f}, corrected for {tested} tested); noted from {most:g} points on."
             )
-            found.append(ComparisonNote(rater, Comparison.DRIFT, text, change, most))
-    return found
+            notes.append(ComparisonNote(rater, Comparison.DRIFT, text, change, most))
+    return notes
 
 
 def _spread_notes(
     straight: Mapping[Hashable, StraightLining], items: int, least_z: float
 ) -> list[ComparisonNote]:
-    found = []
+    notes = []
     for rater, signs in straight.items():
         z, spread = signs.spread_z.value, signs.spread
         if z is not None and z <= least_z and spread.value is not None and spread.n >= items:
@@ -107,14 +107,14 @@ def _spread_notes(
                 f"points on average, {z:.1f} robust standard deviations from them); noted from "
                 f"{least_z:g} down."
             )
-            found.append(ComparisonNote(rater, Comparison.SPREAD, text, z, least_z))
-    return found
+            notes.append(ComparisonNote(rater, Comparison.SPREAD, text, z, least_z))
+    return notes
 
 
 def _speed_notes(
     speeds: Mapping[Hashable, Speed], items: int, most_fast: float, least_z: float
 ) -> list[ComparisonNote]:
-    found = []
+    notes = []
     for rater, speed in speeds.items():
         fast, z = speed.fast, speed.z.value
         if fast.value is None or speed.median is None or speed.study_median is None:
@@ -127,15 +127,15 @@ def _speed_notes(
                 f"which is {_percent(speed.fraction)} of the study's median time; noted above "
                 f"{_percent(most_fast)} of items."
             )
-            found.append(ComparisonNote(rater, Comparison.FAST, text, fast.value, most_fast))
+            notes.append(ComparisonNote(rater, Comparison.FAST, text, fast.value, most_fast))
         if z is not None and z <= least_z:
             text = (
                 f"The median time of an item is {speed.median:.0f} s, the study's is "
                 f"{speed.study_median:.0f} s ({z:.1f} robust standard deviations away); noted from "
                 f"{least_z:g} down."
             )
-            found.append(ComparisonNote(rater, Comparison.PACE, text, z, least_z))
-    return found
+            notes.append(ComparisonNote(rater, Comparison.PACE, text, z, least_z))
+    return notes
 
 
 def _of(share: Estimate, noun: str) -> str:

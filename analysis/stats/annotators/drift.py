@@ -190,11 +190,13 @@ def _judges(
             raise ValueError(
                 f"{items[code]!r}: {asked} scores and {len(means)} means of the judges"
             )
-    found = np.full(int(first[-1]), np.nan)
+    means_of_judges = np.full(int(first[-1]), np.nan)
     there = np.zeros(len(items), dtype=bool)
     there[[code for code, _ in known]] = True
-    found[np.repeat(there, np.diff(first))] = as_column([m for _, means in known for m in means])
-    return found
+    means_of_judges[np.repeat(there, np.diff(first))] = as_column(
+        [m for _, means in known for m in means]
+    )
+    return means_of_judges
 
 
 def _differences(read: Sheets, scores: Floats, reference: Floats) -> Floats:
@@ -265,13 +267,13 @@ def _p_values(
     for rater, row in rows.items():
         if row.smaller >= minimum:
             alike.setdefault(row.third[row.known].tobytes(), []).append(rater)
-    found: dict[Hashable, float] = {}
+    by_rater: dict[Hashable, float] = {}
     for raters in alike.values():
         row = rows[raters[0]]
         values = np.stack([rows[rater].values[rows[rater].known] for rater in raters], axis=1)
         p_values = _permutation_p(values, row.third[row.known], seed, permutations)
-        found |= zip(raters, p_values.tolist(), strict=True)
-    return found
+        by_rater |= zip(raters, p_values.tolist(), strict=True)
+    return by_rater
 
 
 def _permutation_p(values: Floats, third: Codes, seed: int, permutations: int) -> Floats:

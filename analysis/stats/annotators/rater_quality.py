@@ -209,25 +209,25 @@ def speeding(
     pooled = np.concatenate([own for own, _ in known.values()]) if known else np.empty(0)
     centre = float(np.median(pooled)) if pooled.size else None
     logs = _Others.of(np.log(np.maximum(pooled, shortest)))
-    found = {}
+    speeds = {}
     for rater, (own_times, gone) in known.items():
         n = own_times.size
         middle = float(np.median(own_times)) if n else None
         if middle is None or centre is None or n == pooled.size:
             reason = NO_OTHERS if n else NO_TIMES
             nothing = Estimate.without_value(reason, n=n, excluded=gone)
-            found[rater] = Speed(nothing, nothing, middle, centre, fraction)
+            speeds[rater] = Speed(nothing, nothing, middle, centre, fraction)
             continue
         fast = int((own_times < fraction * centre).sum())
         own_log = float(np.median(np.log(np.maximum(own_times, shortest))))
-        found[rater] = Speed(
+        speeds[rater] = Speed(
             share(fast, n, level=level, excluded=gone),
             logs.distance(own_log, minimum=items),
             middle,
             centre,
             fraction,
         )
-    return found
+    return speeds
 
 
 def robust_z(value: float, values: Sequence[float], *, minimum: int) -> Estimate:

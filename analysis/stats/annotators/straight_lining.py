@@ -79,11 +79,11 @@ def straight_lining(
     signs = _signs(read)
     rows = {rater: _Own(signs, read.of(code)) for code, rater in enumerate(read.raters)}
     spreads = {rater: row.spread(questions, level) for rater, row in rows.items()}
-    found = {}
+    by_rater = {}
     for rater, row in rows.items():
         rest = [s.value for r, s in spreads.items() if r != rater and s.value is not None]
         own = spreads[rater]
-        found[rater] = StraightLining(
+        by_rater[rater] = StraightLining(
             row.equal(questions, level),
             row.longest_run(),
             own,
@@ -91,7 +91,7 @@ def straight_lining(
             if own.value is None
             else robust_z(own.value, rest, minimum=others),
         )
-    return found
+    return by_rater
 
 
 @dataclass(frozen=True)

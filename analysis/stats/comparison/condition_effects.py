@@ -284,7 +284,7 @@ def _range(name: str, order: Sequence[str], by_key: Columns, drawing: _Intervals
     value, size = float(np.ptp(means.mean(axis=0))), len(means)
     places = list(range(size))
     pairs = [(i, j) for i in range(len(order)) for j in range(i)]
-    found = [
+    estimates = [
         compare_pair(
             pair_by_task(places, means[:, i], places, means[:, j]),
             level=drawing.level,
@@ -293,7 +293,7 @@ def _range(name: str, order: Sequence[str], by_key: Columns, drawing: _Intervals
         ).difference
         for i, j in pairs
     ]
-    known = [one.interval for one in found if one.interval is not None]
+    known = [one.interval for one in estimates if one.interval is not None]
     if not known:
         return Estimate(value, size, no_interval=NO_VARIATION, warnings=(RANGE_GROWS,))
     # Largest distances that are possible, and that are sure, over all pairs at once.

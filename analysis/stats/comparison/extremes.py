@@ -231,20 +231,20 @@ def separate_groups(
 
 
 def _mean(values: Floats, tasks: Sequence[Hashable], size: int, level: float) -> Estimate:
-    found = mean_by_cluster(values, tasks, level=level)
-    if found.interval is None and size > 1 and set(values.tolist()) in ({0.0}, {1.0}):
+    mean = mean_by_cluster(values, tasks, level=level)
+    if mean.interval is None and size > 1 and set(values.tolist()) in ({0.0}, {1.0}):
         return share(size if values[0] else 0, size, level=level)
-    return found
+    return mean
 
 
 def clear_differences(
     groups: Iterable[str], difference: Difference
 ) -> list[tuple[str, str, Estimate]]:
     """Return the pairs of groups that clearly differ, the higher one first, the largest first."""
-    found = []
+    differences = []
     for first, second in combinations(groups, 2):
         one = difference(first, second)
         if one.value is not None and one.is_clear:
             turned = (second, first, turned_estimate(one))
-            found.append((first, second, one) if one.value > 0 else turned)
-    return sorted(found, key=lambda pair: -(pair[2].value or 0.0))
+            differences.append((first, second, one) if one.value > 0 else turned)
+    return sorted(differences, key=lambda pair: -(pair[2].value or 0.0))

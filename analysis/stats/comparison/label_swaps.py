@@ -153,13 +153,13 @@ def _units(groups: Any, tasks: Any, columns: Floats, size: int) -> list[Unit]:
         counts = np.bincount(place[there], minlength=cells.size)
         sums = np.bincount(place[there], weights=column[there], minlength=cells.size)
         np.divide(sums, counts, out=means[:, f], where=counts > 0)
-    found = []
+    units = []
     of_task = cells // size
     for task in np.unique(of_task):
         rows = np.flatnonzero(of_task == task)
         if rows.size > 1:
-            found.append((cells[rows] % size, means[rows]))
-    return found
+            units.append((cells[rows] % size, means[rows]))
+    return units
 
 
 def _maxima(

@@ -192,15 +192,15 @@ def odds_ratios(
 
 def _undefined(y: Floats, conditions: Sequence[str], order: Sequence[str]) -> dict[str, str]:
     """Return why conditions have no odds."""
-    found = {}
+    reasons = {}
     labels = np.array(conditions, dtype=object)
     for name in order:
         mine = y[labels == name]
         if not mine.size:
-            found[name] = NO_OUTCOME
+            reasons[name] = NO_OUTCOME
         elif np.ptp(mine) == 0:
-            found[name] = ALL_SAME.format(name=name)
-    return found
+            reasons[name] = ALL_SAME.format(name=name)
+    return reasons
 
 
 def _design(conditions: Sequence[str], models: Sequence[str], order: Sequence[str]) -> Floats:
@@ -246,17 +246,19 @@ def _solve(
         beta = beta + step
         if not np.isfinite(beta).all() or np.abs(beta).max() > 30:
             return None, True
-        before, found = alpha, 0.0
+        before, correlation = alpha, 0.0
         if structure == "exchangeable" and pairs > x.shape[1]:
             mean = 1 / (1 + np.exp(-(x @ beta)))
             residual = (y - mean) / np.sqrt(mean * (1 - mean))
             squares = float((residual**2).sum())
             scale = squares / (y.size - x.shape[1])
             within = float((np.bincount(cluster, weights=residual) ** 2).sum() - squares) / 2
-            found = within / scale / (pairs - x.shape[1])
-            alpha = min(MOST_CORRELATED, max(lowest, found))
+            correlation = within / scale / (pairs - x.shape[1])
+            alpha = min(MOST_CORRELATED, max(lowest, correlation))
         if np.abs(step).max() <= 1e-9 and abs(alpha - before) <= 1e-9:
-            return LogitFit(beta, _covariance(x, y, cluster, beta, alpha), alpha), alpha == found
+            return LogitFit(
+                beta, _covariance(x, y, cluster, beta, alpha), alpha
+            ), alpha == correlation
     return None, True
 
 
@@ -291,5 +293,5 @@ def _covariance(x: Floats, y: Floats, cluster: Codes, beta: Floats, alpha: float
         hat = d @ inverse @ d.T @ across
         u = d.T @ across @ np.linalg.solve(np.eye(size) - hat, r)
         meat += np.outer(u, u)
-    found: Floats = inverse @ meat @ inverse
-    return found
+    covariance: Floats = inverse @ meat @ inverse
+    return covariance

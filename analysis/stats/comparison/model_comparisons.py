@@ -145,7 +145,7 @@ def compare_models(
         raise ValueError(f"{len(names)} models are not among {size}")
     pairs = list(combinations(names, 2))
     total = size * (size - 1) // 2
-    found = {
+    comparisons = {
         pair: compare_pair(
             pair_by_task(*by_model[pair[0]], *by_model[pair[1]]),
             level=1 - alpha,
@@ -155,7 +155,7 @@ def compare_models(
         for pair in pairs
     }
     family = adjust_family(
-        {pair_name(*pair): comparison.p_value for pair, comparison in found.items()},
+        {pair_name(*pair): comparison.p_value for pair, comparison in comparisons.items()},
         statement=f"all {total} pairs of {size} models on {measure}"
         if total > 1
         else f"the pair of {size} models on {measure}",
@@ -165,7 +165,7 @@ def compare_models(
     )
     compared = tuple(
         ModelPair(*pair, comparison, test.adjusted, test.clear)
-        for (pair, comparison), test in zip(found.items(), family.tests, strict=True)
+        for (pair, comparison), test in zip(comparisons.items(), family.tests, strict=True)
     )
     return ModelComparisons(measure, names, compared, family, _ranks(names, by_model, compared))
 

@@ -304,9 +304,9 @@ def paired_difference(
         method += f", simultaneous over {comparisons} comparisons (Bonferroni)"
         details["comparisons"] = comparisons
     interval = Interval(*ends, level, method, details, "task")
-    found = Estimate(value, n, interval, excluded=excluded)
+    difference = Estimate(value, n, interval, excluded=excluded)
     widest = 1.0 if paired.rates else most
-    return found if widest is None else found.within(-widest, widest)
+    return difference if widest is None else difference.within(-widest, widest)
 
 
 @dataclass(frozen=True)

@@ -73,9 +73,9 @@ def order_agreement(first: Any, second: Any) -> Floats:
     there = ~(np.isnan(signs[0]) | np.isnan(signs[1]))
     one, two = (np.where(there, sign, 0) for sign in signs)
     norm = np.sqrt((one**2).sum(axis=-1) * (two**2).sum(axis=-1))
-    found = np.full(norm.shape, np.nan)
-    np.divide((one * two).sum(axis=-1), norm, out=found, where=norm > 0)
-    return found
+    taus = np.full(norm.shape, np.nan)
+    np.divide((one * two).sum(axis=-1), norm, out=taus, where=norm > 0)
+    return taus
 
 
 def _signs(gaps: Floats) -> Floats:
@@ -145,9 +145,9 @@ def resampled_means(sums: Floats, counts: Floats, *, seed: int, resamples: int) 
     def means(totals: Floats) -> Floats:
         above = totals[:, : width * depth].reshape(-1, width, depth)
         below = np.broadcast_to(totals[:, width * depth :, None], above.shape)
-        found = np.full(above.shape, np.nan)
-        np.divide(above, below, out=found, where=below > 0)
-        return found
+        quotients = np.full(above.shape, np.nan)
+        np.divide(above, below, out=quotients, where=below > 0)
+        return quotients
 
     return resampled(task_units(sums, counts), means, seed=seed, resamples=resamples)
 
@@ -178,11 +178,11 @@ def ranked_models(
     np.divide(sums.sum(axis=0), below, out=values, where=below > 0)
     point = ranks_of(values)
     resampled = ranks_of(drawn)
-    found = []
+    rows = []
     for m, name in enumerate(names):
         n = int((counts[:, m] > 0).sum())
         if n == 0:
-            found.append(ModelRank(name, None, None, None, None, level, None, 0, NO_VALUE))
+            rows.append(ModelRank(name, None, None, None, None, level, None, 0, NO_VALUE))
             continue
         mine = resampled[:, m][~np.isnan(resampled[:, m])]
         low: int | None = None
@@ -193,10 +193,10 @@ def ranked_models(
             high = int(np.quantile(mine, (1 + level) / 2, method="higher"))
             best = float((mine == 1).mean())
         why = "" if low is not None else ONE_TASK
-        found.append(
+        rows.append(
             ModelRank(name, float(values[m]), int(point[m]), low, high, level, best, n, why)
         )
-    return tuple(found)
+    return tuple(rows)
 
 
 def ranks_of(values: Floats) -> Floats:

@@ -278,15 +278,15 @@ def clear_reversals(
         return paired_groups(models, tasks, right, comparisons=comparisons, most=1.0)
 
     ahead = clear_differences(rows.names, difference_at(sweep.reference))
-    found = []
+    reversals = []
     for order in sweep.orders:
         if ahead and order.reversed_pairs:
             here = difference_at(order.threshold)
             for first, second, _ in ahead:
                 gap = here(first, second)
                 if gap.is_clear and (gap.value or 0.0) < 0:
-                    found.append(Reversal(first, second, order.threshold))
-    return tuple(found)
+                    reversals.append(Reversal(first, second, order.threshold))
+    return tuple(reversals)
 
 
 NO_ORDER = "no two models differ in accuracy here or at the reference"

@@ -160,10 +160,10 @@ def coverage_by_step(
     new = [0] * (steps + 1)
     for step in first.values():
         new[step] += 1
-    shares, found = [], 0
+    shares, so_far = [], 0
     for count in new[1:]:
-        found += count
-        shares.append(found / len(whole))
+        so_far += count
+        shares.append(so_far / len(whole))
     return tuple(shares)
 
 

@@ -116,11 +116,13 @@ def spread(
     for name in names:
         mine = column[there & (labels == name)]
         if not cells:
-            found = []
+            in_bins = []
         elif cells[0].is_value:
-            found = [int((mine == cell.low).sum()) for cell in cells]
+            in_bins = [int((mine == cell.low).sum()) for cell in cells]
         else:
-            found = np.histogram(mine, [*(cell.low for cell in cells), cells[-1].high])[0].tolist()
-        counts[name] = tuple(found)
+            in_bins = np.histogram(mine, [*(cell.low for cell in cells), cells[-1].high])[
+                0
+            ].tolist()
+        counts[name] = tuple(in_bins)
     missing = {name: int((~there & (labels == name)).sum()) for name in names}
     return Histogram(cells, counts, missing)

@@ -105,17 +105,17 @@ def _biases(
     differences: Mapping[tuple[str, str], tuple[Floats, list[Hashable]]], span: Scale, level: float
 ) -> tuple[Bias, ...]:
     """Return the bias of each judge and dimension, what is clear corrected over all of them."""
-    alone = {pair: _mean(*found, span, level) for pair, found in differences.items()}
+    alone = {pair: _mean(*values, span, level) for pair, values in differences.items()}
     family = sum(estimate.interval is not None for estimate in alone.values())
     together = 1 - (1 - level) / max(family, 1)
-    found = []
+    biases = []
     for (judge, name), estimate in alone.items():
         clear = None
         if estimate.interval is not None:
             wide = _mean(*differences[judge, name], span, together).interval
             clear = wide is not None and not wide.holds(0)
-        found.append(Bias(judge, name, estimate, clear))
-    return tuple(found)
+        biases.append(Bias(judge, name, estimate, clear))
+    return tuple(biases)
 
 
 def _differences(place: int, compared: Compared) -> tuple[Floats, list[Hashable]]:

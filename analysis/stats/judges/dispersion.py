@@ -222,7 +222,7 @@ def leave_one_judge_out(
     """
     judges, _ = encode(cell.judge for cell in means)
     grid, models, names = _grid(means, judges)
-    found = []
+    without = []
     for c, judge in enumerate(judges):
         rest = [cell for cell in means if cell.judge != judge]
         dimensions = judge_dispersion(rest, scale=scale, level=level).dimensions if rest else ()
@@ -230,8 +230,8 @@ def leave_one_judge_out(
         for b, name in enumerate(names):
             table = grid[:, b][~np.isnan(grid[:, b]).any(axis=1)]
             kendall[name] = _order_without(table, c)
-        found.append(WithoutJudge(judge, dimensions, kendall))
-    return tuple(found)
+        without.append(WithoutJudge(judge, dimensions, kendall))
+    return tuple(without)
 
 
 def _order_without(table: Floats, judge: int) -> Estimate:

@@ -235,10 +235,10 @@ class _Measure:
         above = np.bincount(self.codes[kept], weights=values[kept], minlength=self.sizes.size)
         below = np.bincount(self.codes[kept], minlength=self.sizes.size)
         there = below > 0
-        found = ratio_of_totals(
+        ratio = ratio_of_totals(
             above[there], below[there], np.flatnonzero(there).tolist(), level=self.drawing["level"]
         )
-        return replace(found, n=int(below.sum()), excluded=self._left(kept))
+        return replace(ratio, n=int(below.sum()), excluded=self._left(kept))
 
     def _left(self, kept: Any) -> dict[str, int]:
         """Count what is left out of a measure on the kept items, by reason."""
@@ -246,8 +246,8 @@ class _Measure:
             return self.excluded
         unrated = int(np.isnan(self.people).sum())
         rest = int((~kept).sum()) - unrated
-        found = {**self.excluded, NO_PERSON: unrated, CHOSEN_ON: rest}
-        return {reason: count for reason, count in found.items() if count}
+        reasons = {**self.excluded, NO_PERSON: unrated, CHOSEN_ON: rest}
+        return {reason: count for reason, count in reasons.items() if count}
 
 
 def _cost(judges: Sequence[str], costs: Mapping[str, float]) -> float | None:

@@ -179,8 +179,8 @@ def judge_panel(
     gone = int((~complete).sum())
     clusters = None
     if tasks is not None:
-        found = [cluster_of(unit, tasks, "task", "tasks") for unit in units]
-        clusters = [c for c, keep in zip(found, complete, strict=True) if keep]
+        clusters_of_units = [cluster_of(unit, tasks, "task", "tasks") for unit in units]
+        clusters = [c for c, keep in zip(clusters_of_units, complete, strict=True) if keep]
     drawing = _PanelMeans(clusters, {SHRUNK: gone} if gone else {}, level)
     full = grid[complete]
     spans = _Spans.of(scale)

@@ -445,8 +445,8 @@ def _ordinal_alpha(people: Floats) -> float | None:
     values = np.unique(people[~np.isnan(people)])
     counts = np.stack([(people == value).sum(axis=1) for value in values], axis=1)
     totals = coincidences(counts[counts.sum(axis=1) >= 2].astype(np.float64)).sum(axis=0)
-    found = float(alphas(totals[None, :], values, "ordinal")[0]) if values.size > 1 else np.nan
-    return None if np.isnan(found) else found
+    alpha = float(alphas(totals[None, :], values, "ordinal")[0]) if values.size > 1 else np.nan
+    return None if np.isnan(alpha) else alpha
 
 
 def _power(

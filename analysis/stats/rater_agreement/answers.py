@@ -146,19 +146,19 @@ def answers_of_counts(counts: Any, *, values: Any = None) -> Answers:
     if base ** max(table.shape[1], 1) < LARGEST_KEY:
         powers = base ** np.arange(table.shape[1])
         return _from_keys(table.astype(np.int64) @ powers, base, columns)
-    found, kinds = np.unique(table, axis=0, return_inverse=True)
-    return Answers(found, kinds.reshape(-1), columns)
+    rows, kinds = np.unique(table, axis=0, return_inverse=True)
+    return Answers(rows, kinds.reshape(-1), columns)
 
 
 def _from_keys(keys: Codes, base: int, values: Floats) -> Answers:
     """Undo the keys that stand for rows of counts: Σ count·base^column."""
     if keys.size and keys.max() < TABLE:
         there = np.bincount(keys) > 0
-        found = np.flatnonzero(there)
+        distinct = np.flatnonzero(there)
         kinds = (np.cumsum(there) - 1)[keys]
     else:
-        found, kinds = np.unique(keys, return_inverse=True)
-    counts = found[:, None] // base ** np.arange(values.size) % base
+        distinct, kinds = np.unique(keys, return_inverse=True)
+    counts = distinct[:, None] // base ** np.arange(values.size) % base
     return Answers(counts.astype(np.float64), kinds, values)
 
 

@@ -196,13 +196,13 @@ def paired_points(first: Any, second: Any, *, most: int = 1500) -> MeasurementPa
         return MeasurementPairs((), (), ())
     step = 0.0
     # In floats the mean of three equal scores may differ in its last digits.
-    found, counts = np.unique(np.round(points, 9), axis=0, return_counts=True)
-    while len(found) > most:
+    distinct, counts = np.unique(np.round(points, 9), axis=0, return_counts=True)
+    while len(distinct) > most:
         step = 2 * step or float(np.ptp(points, axis=0).max()) / 256
-        found, counts = np.unique(np.round(points / step) * step, axis=0, return_counts=True)
+        distinct, counts = np.unique(np.round(points / step) * step, axis=0, return_counts=True)
     return MeasurementPairs(
-        tuple(float(mean) for mean in found[:, 0]),
-        tuple(float(difference) + 0.0 for difference in found[:, 1]),
+        tuple(float(mean) for mean in distinct[:, 0]),
+        tuple(float(difference) + 0.0 for difference in distinct[:, 1]),
         tuple(int(count) for count in counts),
         step / 2,
     )

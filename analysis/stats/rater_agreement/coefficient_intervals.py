@@ -68,10 +68,10 @@ def coefficient_estimate(
             excluded=dict(excluded or {}), method=method,
         )  # fmt: skip
     if FEWEST_UNITS <= units.size <= MOST_UNITS:
-        found = _jackknifed(value, units, statistic, level, lowest)
-        if found is not None:
+        interval = _jackknifed(value, units, statistic, level, lowest)
+        if interval is not None:
             return Estimate(
-                value, n, found, excluded=dict(excluded or {}),
+                value, n, interval, excluded=dict(excluded or {}),
                 warnings=few_clusters(units.size, units.unit), method=method,
             )  # fmt: skip
     drawn = resampled(units, statistic, seed=seed, resamples=resamples)

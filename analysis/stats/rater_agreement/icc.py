@@ -122,14 +122,14 @@ def intraclass(
     groups = None if clusters is None else repeated(list(compress(clusters, complete)))
     if groups is not None:
         units = units_to_draw(np.arange(n), parts, clusters=groups, unit=unit)
-        found = coefficient_estimate(
+        estimate = coefficient_estimate(
             value, n, units, lambda totals: _intraclass(totals, form),
             lowest=-inf if form.endswith("k") else -1,
             level=level, seed=seed, resamples=resamples, excluded=excluded, method=method,
         )  # fmt: skip
         return Estimate(
-            value, n, found.interval, no_interval=found.no_interval, excluded=excluded,
-            warnings=(*warnings, *found.warnings), method=method,
+            value, n, estimate.interval, no_interval=estimate.no_interval, excluded=excluded,
+            warnings=(*warnings, *estimate.warnings), method=method,
         )  # fmt: skip
     found_or_why = _f_interval(parts.sum(axis=0), n, k, form, level)
     interval, why = (None, found_or_why) if isinstance(found_or_why, str) else (found_or_why, "")

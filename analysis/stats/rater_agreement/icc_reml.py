@@ -156,7 +156,7 @@ def intraclass_reml(
         np.sum([one.items for one in by_group], axis=0),
         np.sum([one.outer for one in by_group], axis=0),
     )
-    found: dict[Form, Estimate] = {}
+    by_form: dict[Form, Estimate] = {}
     models: tuple[tuple[tuple[Form, ...], bool], ...] = (
         (SINGLE[:1], False),
         (SINGLE[1:], True),
@@ -166,7 +166,7 @@ def intraclass_reml(
         fit = None if reason else _fit(whole, crossed)
         if fit is None or not fit.converged:
             empty = nothing(reason or UNSETTLED)
-            found.update({form: empty[form] for form in forms})
+            by_form.update({form: empty[form] for form in forms})
             continue
         others = (
             [_fit(whole.without(one), crossed, start=fit) for one in by_group] if groups > 1 else []
@@ -182,12 +182,12 @@ def intraclass_reml(
                     value, [o.value(form) for o in others], drawn, len(names), level
                 )
             why = interval if isinstance(interval, str) else ""
-            found[form] = Estimate(
+            by_form[form] = Estimate(
                 value, n, None if isinstance(interval, str) else interval, no_interval=why,
                 excluded=excluded, method=methods[form],
                 warnings=() if why or repeats is None else few_clusters(len(names), unit),
             )  # fmt: skip
-    return found
+    return by_form
 
 
 def _sums_by_group(table: Floats, there: Any, group: Codes, groups: int) -> list[_IccSums]:
@@ -198,7 +198,7 @@ def _sums_by_group(table: Floats, there: Any, group: Codes, groups: int) -> list
     sizes = np.unique(counts)
     sums = np.column_stack([counts, there, filled.sum(axis=1)]).astype(np.float64)
     width = sums.shape[1]
-    found = []
+    by_group = []
     for g in range(groups):
         own = group == g
         products = np.zeros((width, width))
@@ -211,7 +211,7 @@ def _sums_by_group(table: Floats, there: Any, group: Codes, groups: int) -> list
         products[0, -1] = products[-1, 0] = scores.sum()
         products[-1, -1] = (scores**2).sum()
         rows = [sums[own & (counts == size)] for size in sizes]
-        found.append(
+        by_group.append(
             _IccSums(
                 products,
                 sizes.astype(np.float64),
@@ -219,7 +219,7 @@ def _sums_by_group(table: Floats, there: Any, group: Codes, groups: int) -> list
                 np.stack([row.T @ row for row in rows]),
             )
         )
-    return found
+    return by_group
 
 
 def _eliminated(sums: _IccSums, weights: Floats) -> Floats:
@@ -257,14 +257,14 @@ def _fit(sums: _IccSums, crossed: bool, *, start: _IccFit | None = None) -> _Icc
         starts.insert(0, [max(sqrt(v), 0.02) for v in (start.item, start.rater)][: 1 + crossed])
     best = None
     for first in starts:
-        found = minimize(
+        optimum = minimize(
             _deviance, first, args=(sums,), method="BFGS", jac=None if start else "3-point",
             options={"gtol": 1e-3 if start else 1e-6},
         )  # fmt: skip
-        if best is None or found.fun < best.fun - 1e-9:
-            best = found
+        if best is None or optimum.fun < best.fun - 1e-9:
+            best = optimum
         # Rounding may end the search a little before the wanted gradient.
-        if float(np.abs(found.jac).max()) < 1e-2:
+        if float(np.abs(optimum.jac).max()) < 1e-2:
             break
     assert best is not None
     rater = float(best.x[1]) ** 2 if crossed else 0.0

@@ -149,9 +149,9 @@ def cohen_kappa(
         return Estimate.without_value(CHANCE_IS_FULL, n=n, excluded=excluded, method=method)
     groups = None if clusters is None else repeated(list(compress(clusters, both)))
     if groups is not None or 1 < n < FEW_CLUSTERS:
-        found, codes = np.unique(cells, return_inverse=True)
-        parts = np.zeros((found.size, size * size))
-        parts[np.arange(found.size), found] = 1
+        occupied, codes = np.unique(cells, return_inverse=True)
+        parts = np.zeros((occupied.size, size * size))
+        parts[np.arange(occupied.size), occupied] = 1
         return coefficient_estimate(
             value, n, units_to_draw(codes, parts, clusters=groups, unit=unit),
             lambda totals: _cohen(totals, matrix),

@@ -159,8 +159,8 @@ def _reliability(
     units = units_to_draw(paired.kinds, parts, clusters=groups, unit=unit)
 
     def measure(totals: Floats) -> Floats:
-        found = alphas(totals[:, :-3], paired.values, metric)
-        return np.column_stack([found, totals[:, -3:-1] / totals[:, -1:]])
+        coefficients = alphas(totals[:, :-3], paired.values, metric)
+        return np.column_stack([coefficients, totals[:, -3:-1] / totals[:, -1:]])
 
     values = measure(units.totals)[0]
     drawn = resampled(units, measure, seed=seed, resamples=resamples)
@@ -337,16 +337,16 @@ def _by_item(
     ratings: Iterable[tuple[Hashable, Hashable, Value | None]],
 ) -> dict[Hashable, list[Value]]:
     """Gather the answers to each item; an item whose answers are all missing has none."""
-    found: dict[Hashable, list[Value]] = {}
+    by_item: dict[Hashable, list[Value]] = {}
     seen: set[tuple[Hashable, Hashable]] = set()
     for rater, item, value in ratings:
         if (rater, item) in seen:
             raise ValueError(f"{rater!r} answers {item!r} twice: give one row per rater and item")
         seen.add((rater, item))
-        answers = found.setdefault(item, [])
+        answers = by_item.setdefault(item, [])
         if value is not None and not is_missing(value):
             answers.append(value)
-    return found
+    return by_item
 
 
 def _clusters(

@@ -166,8 +166,8 @@ def items_for_alpha(
     def half(n: int) -> float:
         nonlocal dropped
         drawn = np.random.default_rng(seed).multinomial(n, p, size=studies)
-        found = alphas(drawn.astype(np.float64) @ parts, paired.values, metric)
-        known = found[~np.isnan(found)]
+        alphas_drawn = alphas(drawn.astype(np.float64) @ parts, paired.values, metric)
+        known = alphas_drawn[~np.isnan(alphas_drawn)]
         dropped = 1 - known.size / studies
         if not known.size:
             return np.inf
@@ -256,10 +256,10 @@ def planned_scores(
         scores: Floats = np.searchsorted(cuts, latent) + 1.0
         answers = answers_of_scores(scores, scale=(1, wanted.size))
         totals = answers.often @ coincidences(answers.counts)
-        found = float(alphas(totals[None, :], answers.values, metric)[0])
-        if abs(found - expected) < 0.002:
+        alpha = float(alphas(totals[None, :], answers.values, metric)[0])
+        if abs(alpha - expected) < 0.002:
             break
-        low, high = (middle, high) if found < expected else (low, middle)
+        low, high = (middle, high) if alpha < expected else (low, middle)
     return scores
 
 

@@ -150,14 +150,14 @@ def within_slope(
     rows = read_turns(agents, dimensions, trajectories, turns, scores)
     if tasks is not None:
         check_length_of(tasks, rows.score.size, "tasks")
-    found = []
+    slopes = []
     for a, agent in enumerate(rows.agents):
         for d, dimension in enumerate(rows.dimensions):
             places = rows.rows_of(a, d)
             of_rows = None if tasks is None else [tasks[i] for i in places.tolist()]
             slope = _slope(rows.series(places), of_rows, level)
-            found.append(Slope(agent, dimension, slope))
-    return tuple(found)
+            slopes.append(Slope(agent, dimension, slope))
+    return tuple(slopes)
 
 
 def _slope(series: TurnSeries, tasks: Sequence[Hashable] | None, level: float) -> Estimate:

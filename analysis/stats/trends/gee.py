@@ -249,9 +249,9 @@ def _solve(sums: _Sums, structure: Structure) -> tuple[Floats, float, str]:
         if scale <= 1e-24 * max(1.0, float((sums.score**2).max())):
             return beta, 0.0, ""
         within = np.bincount(sums.code, weights=residual) ** 2
-        found = float((within.sum() - squares.sum()) / 2 / pairs / scale)
-        before, alpha = alpha, min(MOST_CORRELATED, max(MOST_CORRELATED * lowest, found))
+        estimate = float((within.sum() - squares.sum()) / 2 / pairs / scale)
+        before, alpha = alpha, min(MOST_CORRELATED, max(MOST_CORRELATED * lowest, estimate))
         settled = np.abs(step).max() <= 1e-10 * max(1.0, float(np.abs(beta).max()))
         if settled and abs(alpha - before) <= 1e-10:
-            return beta, alpha, OUT_OF_RANGE if alpha != found else ""
+            return beta, alpha, OUT_OF_RANGE if alpha != estimate else ""
     return beta, alpha, NOT_CONVERGED

@@ -231,13 +231,13 @@ def _in_units(
     if series.groups < ENOUGH:
         warnings = (*warnings, FEW.format(n=series.groups))
     naive = sqrt(float(fit.covariance[1, 1])) * unit
-    found = None
+    profiled = None
     if fit.converged:
-        found = profile_error(sums, parts, fit, column=1)
-        if found is None:
+        profiled = profile_error(sums, parts, fit, column=1)
+        if profiled is None:
             warnings = (*warnings, NO_PROFILE)
     # Maximum likelihood makes variances too small where trajectories are few; REML does not.
-    error = max(naive, (found or 0.0) * unit)
+    error = max(naive, (profiled or 0.0) * unit)
     df = max(1, series.repeated - 1)
     wide = t_quantile(df, level) * error
     narrow = NormalDist().inv_cdf((1 + level) / 2) * naive

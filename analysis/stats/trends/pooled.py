@@ -295,9 +295,9 @@ def _zero(fit: LineFit, parts: RandomParts) -> tuple[str, ...]:
         ("task", fit.task, parts.tasks, parts.tasks),
         ("own", fit.own, True, parts.slopes),
     )
-    found: list[str] = []
+    zeros: list[str] = []
     for key, covariance, levels, slopes in there:
         for place, asked in enumerate((levels, slopes)):
             if asked and covariance[place, place] < NONE_LEFT**2:
-                found.append(PARTS[key][place])
-    return tuple(found)
+                zeros.append(PARTS[key][place])
+    return tuple(zeros)

@@ -374,10 +374,10 @@ def _cells(sums: LineSums, left: Floats, across: Floats, kept: Floats, agents: i
     entries = np.concatenate(
         [sums.trajectories[:, None, None] * by_pattern, score[:, :, None]], axis=2
     )
-    found = np.zeros((max(1, sums.tasks) * agents, *entries.shape[1:]))
+    cells = np.zeros((max(1, sums.tasks) * agents, *entries.shape[1:]))
     first = sums.starts
-    found[sums.task[first] * agents + sums.agent[first]] = np.add.reduceat(entries, first, axis=0)
-    return found.reshape(-1, agents, *entries.shape[1:])
+    cells[sums.task[first] * agents + sums.agent[first]] = np.add.reduceat(entries, first, axis=0)
+    return cells.reshape(-1, agents, *entries.shape[1:])
 
 
 def _add_agents(matrix: Floats, cells: Floats, root: Floats, fixed: int) -> None:
@@ -420,8 +420,8 @@ def fit_lines(sums: LineSums, parts: RandomParts) -> LineFit:
 
     best: tuple[bool, float, _Bowl] | None = None
     for start in parts.starts():
-        found = minimize(deviance, start, method="BFGS", jac="3-point", options={"gtol": 1e-4})
-        bowl = _bowl(as_floats(found.x), sums, parts)
+        optimum = minimize(deviance, start, method="BFGS", jac="3-point", options={"gtol": 1e-4})
+        bowl = _bowl(as_floats(optimum.x), sums, parts)
         if best is None or (bowl.settled, -bowl.lowest) > (best[0], -best[1]):
             best = (bowl.settled, bowl.lowest, bowl)
         if bowl.settled:
@@ -553,9 +553,9 @@ def profile_error(sums: LineSums, parts: RandomParts, fit: LineFit, *, column: i
             return solve(theta, held, parts, restricted=False).deviance
 
         # The gradient's square over the curvature is what it costs the deviance: nothing here.
-        found = minimize(deviance, theta, method="BFGS", options={"gtol": 1e-2})
-        deviances.append(float(found.fun))
-        theta = found.x
+        optimum = minimize(deviance, theta, method="BFGS", options={"gtol": 1e-2})
+        deviances.append(float(optimum.fun))
+        theta = optimum.x
     curvature = (deviances[0] - 2 * deviances[1] + deviances[2]) / step**2
     if not np.isfinite(curvature) or curvature <= 0:
         return None

@@ -79,14 +79,14 @@ def slope_models(
     if tasks is not None:
         check_length_of(tasks, rows.score.size, "tasks")
     fitted = within_slope(agents, dimensions, trajectories, turns, scores, tasks=tasks, level=level)
-    found = []
+    models = []
     for slope in fitted:
         a, d = rows.agents.index(slope.agent), rows.dimensions.index(slope.dimension)
         places = rows.rows_of(a, d)
         columns = (rows.trajectory[places].tolist(), rows.turn[places], rows.score[places])
         groups = None if tasks is None else [tasks[i] for i in places.tolist()]
         running = rows.running(a)
-        found.append(
+        models.append(
             SlopeModels(
                 agent=slope.agent,
                 dimension=slope.dimension,
@@ -98,7 +98,7 @@ def slope_models(
                 warnings=(*survivor_warning(running), *_shared(columns[0], groups)),
             )
         )
-    return tuple(found)
+    return tuple(models)
 
 
 def slope_tests(models: Sequence[SlopeModels], *, alpha: float = 0.05) -> Family:

@@ -68,15 +68,15 @@ class ScoringReport:
     def lines(self) -> list[str]:
         """Return the report in words, a line for each task."""
         lines = []
-        for task, found in self.by_task().items():
+        for task, counted in self.by_task().items():
             scores = ", ".join(
-                f"{kind} {found[kind]['right']} of {found[kind]['known']} right"
-                + (f" ({undecided} undecided)" if (undecided := found[kind]["undecided"]) else "")
+                f"{kind} {counted[kind]['right']} of {counted[kind]['known']} right"
+                + (f" ({undecided} undecided)" if (undecided := counted[kind]["undecided"]) else "")
                 for kind in ("reference", "corrected")
             )
-            seconds = found["mean_cpu_seconds"]
+            seconds = counted["mean_cpu_seconds"]
             lines.append(
-                f"{task}: {found['answers']} answers; {scores}; {found['differ']} differ; "
+                f"{task}: {counted['answers']} answers; {scores}; {counted['differ']} differ; "
                 f"{seconds * 1000:.1f} ms of CPU per answer"
             )
         return lines
@@ -138,8 +138,8 @@ def score_acpbench(answers: Path, data: Path, *, limits: Limits = DEFAULTS) -> S
     for one answer is not kept for the next, so that ``cpu_seconds`` is the cost of each.
     """
     questions = {(one.task, one.question_id): one for one in read_questions(find_files(data))}
-    found = _read_answers(answers, questions)
-    return ScoringReport([_score(*one, limits) for one in found])
+    read = _read_answers(answers, questions)
+    return ScoringReport([_score(*one, limits) for one in read])
 
 
 def _score(
@@ -161,7 +161,7 @@ def _read_answers(
     path: Path, questions: Mapping[tuple[str, int], PlanningQuestion]
 ) -> list[tuple[PlanningQuestion, str | int, str]]:
     problems = Problems()
-    found = []
+    read = []
     try:
         for number, line in File(path).lines():
             where = f"{path.name}, line {number}"
@@ -172,14 +172,14 @@ def _read_answers(
                 continue
             answer = _read_answer(where, item, questions, problems)
             if answer is not None:
-                found.append(answer)
-            if len(found) > MOST_ANSWERS:
+                read.append(answer)
+            if len(read) > MOST_ANSWERS:
                 problems.add(where, f"at most {MOST_ANSWERS} answers", number)
                 break
     except FileRefused as refused:
         problems.extend(refused)
     problems.check()
-    return found
+    return read
 
 
 def _read_answer(

@@ -122,15 +122,15 @@ def _is_made_up(parts: Atom, names: Names) -> bool:
 def _groups(
     text: str, names: Names, counts: Callable[[Atom, Names], bool] = _may_be_meant
 ) -> list[Atom]:
-    found = []
+    atoms = []
     for negated, before, inner in _GROUP.findall(text):
         parts = tuple(_PARTS.findall(inner))
         atom: Atom = parts
         if before in names.arity and not (parts and parts[0] in names.arity):
             atom = (before, *parts)
         if counts(atom, names):
-            found.append(("not", *atom) if negated else atom)
-    return found
+            atoms.append(("not", *atom) if negated else atom)
+    return atoms
 
 
 def _bare(text: str, names: Names) -> list[Atom]:
@@ -139,16 +139,16 @@ def _bare(text: str, names: Names) -> list[Atom]:
     A name that takes no objects may be any word, so it counts only where it stands alone.
     """
     words = list(_WORD.finditer(text))
-    alone = {found.start(1) for found in _ALONE.finditer(text)}
-    found = []
+    alone = {atoms.start(1) for atoms in _ALONE.finditer(text)}
+    atoms = []
     for place, word in enumerate(words):
         wanted = names.arity.get(word[0])
         if wanted is None or (wanted == 0 and word.start() not in alone):
             continue
         objects = tuple(one[0] for one in words[place + 1 : place + 1 + wanted])
         if len(objects) == wanted and names.objects.issuperset(objects):
-            found.append((word[0], *objects))
-    return found
+            atoms.append((word[0], *objects))
+    return atoms
 
 
 def read_first(response: str, names: Names) -> Atom | Literal["none"] | None:
@@ -156,11 +156,11 @@ def read_first(response: str, names: Names) -> Atom | Literal["none"] | None:
     text = answer_part(response.lower(), names)
     if _ONLY_NONE.match(text):
         return "none"
-    found = _groups(text, names) or _bare(text, names)
-    if not found and _SOME_NONE.search(text):
+    atoms = _groups(text, names) or _bare(text, names)
+    if not atoms and _SOME_NONE.search(text):
         return "none"
-    found = found or _groups(text, names, _is_made_up)
-    return None if not found else "none" if found[0] == (NONE,) else found[0]
+    atoms = atoms or _groups(text, names, _is_made_up)
+    return None if not atoms else "none" if atoms[0] == (NONE,) else atoms[0]
 
 
 def read_plan(response: str, names: Names) -> list[Atom]:
@@ -178,11 +178,11 @@ def read_lists(response: str, names: Names) -> Lists | None:
     """
     text = answer_part(response.lower(), names)
     lists = [
-        (found.start(), atoms)
-        for found in _LIST.finditer(text)
-        if (atoms := _listed(found[1], names)) or _is_empty(found[1])
+        (match.start(), atoms)
+        for match in _LIST.finditer(text)
+        if (atoms := _listed(match[1], names)) or _is_empty(match[1])
     ]
-    labels = [(found.start(), found.group(1)) for found in _LABEL.finditer(text)]
+    labels = [(match.start(), match.group(1)) for match in _LABEL.finditer(text)]
     both = {label for _, label in labels} == {"pos", "neg"}
     if lists:
         labelled: dict[str, tuple[Atom, ...]] = {}
@@ -245,9 +245,9 @@ def read_index(response: str) -> int | None:
     leading = _LEADING_NUMBER.match(text)
     labelled = list(_LABELLED_NUMBER.finditer(text))
     every = list(_NUMBER.finditer(text))
-    for found in (*answered[-1:], leading, *labelled[-1:], *every[-1:]):
-        if found:
-            whole, rest = found.group(1), found.group(2)
+    for match in (*answered[-1:], leading, *labelled[-1:], *every[-1:]):
+        if match:
+            whole, rest = match.group(1), match.group(2)
             if len(whole) > 9 or (rest and rest.strip(".0")):
                 return None
             return int(whole)
@@ -273,8 +273,8 @@ def read_choice(response: str, options: Sequence[str]) -> str | None:
         rf"(?:\A|[\s*.!?:;()\[])(?:{ended}|{alone})",
     )
     for place in places:
-        if found := list(re.finditer(place, response)):
-            chosen = next(filter(None, found[-1].groups()))
+        if matches := list(re.finditer(place, response)):
+            chosen = next(filter(None, matches[-1].groups()))
             return next(option for option in options if option.lower() == chosen.lower())
     return None
 

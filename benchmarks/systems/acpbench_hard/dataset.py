@@ -96,11 +96,11 @@ def _complete(published: Json, asked: Mapping[str, set[str]], problems: Problems
     of some tasks alone, so these are left out.
     """
     whole = {}
-    for form, found in published.items():
+    for form, prompts in published.items():
         wanted = asked.get(form if form in (BOOL, MCQ) else GENERATIVE, set())
-        missing = [task for task in TASKS if task in wanted and task not in found]
+        missing = [task for task in TASKS if task in wanted and task not in prompts]
         if not missing:
-            whole[form] = found
+            whole[form] = prompts
         elif form not in (BOOL, MCQ):
             where = f"task files ({form})"
             problems.add(where, "one of each task", Unquoted(f"none of {', '.join(missing)}"))
@@ -135,8 +135,8 @@ def task_file(
     if shared:
         prompts = shared[SHARED].items()
         forms = "; ".join(
-            f"{form}: {', '.join(task for task in TASKS if task in found)}"
-            for form, found in prompts
+            f"{form}: {', '.join(task for task in TASKS if task in prompts_of_form)}"
+            for form, prompts_of_form in prompts
         )
         notes += f" Published prompt ({forms})."
     return TaskFile(
@@ -258,8 +258,8 @@ def _holds_questions(path: Path) -> bool:
     if path.name.lower().endswith(PUBLISHED_NAMES):
         return True
     if path.is_dir():
-        found = (each for each in sorted(path.rglob("*.json*")) if each.is_file())
-        return any(map(_holds_questions, islice(found, FILES_LOOKED_AT)))
+        files = (each for each in sorted(path.rglob("*.json*")) if each.is_file())
+        return any(map(_holds_questions, islice(files, FILES_LOOKED_AT)))
     opened = gzip.open if path.name.lower().endswith(".gz") else open
     try:
         with opened(path, "rb") as file:

@@ -37,8 +37,8 @@ def quirk_words(key: str) -> str:
 
 def quirk_counts(metrics: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Count why the scores differ in a run, the most frequent reason first."""
-    found = sorted(metrics.get("quirks", {}).items(), key=lambda item: (-item[1], item[0]))
-    return [(quirk_words(key), n) for key, n in found]
+    by_count = sorted(metrics.get("quirks", {}).items(), key=lambda item: (-item[1], item[0]))
+    return [(quirk_words(key), n) for key, n in by_count]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Gr
     """Return a run's accuracy by kind of question: (title, (kind, means)), where there are
     several.
     """
-    found = []
+    groups = []
     for name, title in GROUPS.items():
         rows = metrics.get("accuracy_by_group", {}).get(name, {})
         if rows and (len(rows) > 1 or name == "task"):
@@ -65,8 +65,8 @@ def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Gr
                 (titles.get(value, value), GroupMeans((mean["reference"], mean["corrected"])))
                 for value, mean in rows.items()
             ]
-            found.append((title, means))
-    return found
+            groups.append((title, means))
+    return groups
 
 
 def cautions(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:

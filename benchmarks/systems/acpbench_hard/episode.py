@@ -48,35 +48,38 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
         published = prompt_of(task.shared, settings["context"], task.payload["task"])
         answer, stop = cut_at_stop(reply.text, published["until"])
     (verdict,) = (yield [_validator(task, settings, answer)]) or ()
-    found = _validation(verdict)
+    verdicts = _validation(verdict)
     if stop:
-        found["reasons"] = [*found["reasons"], f"The reply is read up to {stop!r}: {STOPPED}."]
-    yield Turn(1, reply.text, "", found)
+        verdicts["reasons"] = [
+            *verdicts["reasons"],
+            f"The reply is read up to {stop!r}: {STOPPED}.",
+        ]
+    yield Turn(1, reply.text, "", verdicts)
     metrics, undefined = outcome_metrics(
-        task.payload["task"], found, settings["counts"], _why(found), reply.text
+        task.payload["task"], verdicts, settings["counts"], _why(verdicts), reply.text
     )
-    termination = _termination(found)
+    termination = _termination(verdicts)
     payload = {
         "groups": groups,
         "failure_category": None if termination == RIGHT else termination,
-        **{name: found[name] for name in ("reasons", "quirks", "reference", "corrected")},
+        **{name: verdicts[name] for name in ("reasons", "quirks", "reference", "corrected")},
     }
     return Outcome(termination, metrics, undefined, payload)
 
 
-def _termination(found: Json) -> str:
+def _termination(verdicts: Json) -> str:
     """Return how it ended: right, how the answer failed, or how the two scores differ."""
-    reference, corrected = found["reference"], found["corrected"]
+    reference, corrected = verdicts["reference"], verdicts["corrected"]
     if corrected == 1:
         return LOST if reference == 0 else RIGHT
     if corrected == 0 and reference == 1:
         return GRANTED
-    return found["failure"] or UNDECIDED
+    return verdicts["failure"] or UNDECIDED
 
 
-def _why(found: Json) -> str:
+def _why(verdicts: Json) -> str:
     """Return why a score is undefined, or '' where it is defined."""
-    if found["failure"] == NOT_VALIDATED:
+    if verdicts["failure"] == NOT_VALIDATED:
         return "the validator gave no verdict"
     return "the search gave up before the answer was known"
 

@@ -43,8 +43,8 @@ def read_reference(task: str, response: str) -> ReferenceReading:
     text = response.replace("\n", "").strip()
     match task:
         case "val":
-            found = _INDEX.search(text)
-            return ReferenceReading(True, index=found.group()) if found else FAILED
+            match = _INDEX.search(text)
+            return ReferenceReading(True, index=match.group()) if match else FAILED
         case "app" | "just":
             names = _read_names(text)
             return FAILED if names is None else ReferenceReading(True, names=tuple(names))
@@ -99,8 +99,8 @@ class _Name:
 
 def _read_first(text: str, none: bool) -> ReferenceReading:
     name: _Name | None = None
-    for found in _PART_OF_INTEREST.finditer(text):
-        token = found.group()
+    for match in _PART_OF_INTEREST.finditer(text):
+        token = match.group()
         if name is None:
             if token == "(":
                 name = _Name()
@@ -114,8 +114,8 @@ def _read_first(text: str, none: bool) -> ReferenceReading:
 def _read_names(text: str) -> list[str] | None:
     names: list[str] = []
     name: _Name | None = None
-    for found in _PART_OF_INTEREST.finditer(text):
-        token = found.group()
+    for match in _PART_OF_INTEREST.finditer(text):
+        token = match.group()
         if name is None:
             if token == "(":
                 name = _Name()
@@ -133,8 +133,8 @@ def _read_progression(text: str) -> ReferenceReading:
     name: _Name | None = None
     # After the first comma of a list every further atom needs a comma before it.
     commas = after_comma = False
-    for found in _PART_OF_INTEREST.finditer(text):
-        token = found.group()
+    for match in _PART_OF_INTEREST.finditer(text):
+        token = match.group()
         if name is not None:
             if name.feed(token) and current is not None:
                 current.append(str(name))

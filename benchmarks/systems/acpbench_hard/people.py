@@ -134,8 +134,8 @@ def _fields(task: TaskKind) -> list[tuple[str, str, str, bool]]:
 
 def _plan(question: str) -> str:
     """Return the plan that a question quotes, an action a line, to begin from."""
-    found = _QUOTED.search(question)
-    return "\n".join(f"({term})" for term in _TERM.findall(found[1])) if found else ""
+    match = _QUOTED.search(question)
+    return "\n".join(f"({term})" for term in _TERM.findall(match[1])) if match else ""
 
 
 def compose(context: Json, fields: Fields) -> str:
@@ -166,8 +166,8 @@ def compose(context: Json, fields: Fields) -> str:
         return NONE
     terms = _terms(ANSWER, fields)
     if len(terms) != 1:
-        found = f"found {len(terms)}" if terms else "found nothing"
-        raise FieldsRefused({ANSWER: f"Write exactly one, {found}."})
+        count = f"found {len(terms)}" if terms else "found nothing"
+        raise FieldsRefused({ANSWER: f"Write exactly one, {count}."})
     return terms[0]
 
 
@@ -200,20 +200,22 @@ def hints(context: Json, text: str) -> list[Hint]:
     word = kind[:-1]
     sizes = {one["name"].lower(): one["size"] for one in context["names"][kind]}
     objects = {name.lower() for name in context["names"]["objects"]}
-    found: dict[str, Hint] = {}
+    by_term: dict[str, Hint] = {}
     for term in _TERM.findall(text):
         name, *given = term.split() or [""]
         if name.lower() not in sizes:
-            found[name] = Hint("unknown_name", f"“{name}” is no {word} of this question.", name)
+            by_term[name] = Hint("unknown_name", f"“{name}” is no {word} of this question.", name)
             continue
         size = sizes[name.lower()]
         if len(given) != size:
             wanted = f"{size} object{'s' * (size != 1)}"
-            found[term] = Hint("size", f"({term}): {name} takes {wanted}.", term)
+            by_term[term] = Hint("size", f"({term}): {name} takes {wanted}.", term)
         for one in given:
             if one.lower() not in objects:
-                found[one] = Hint("unknown_object", f"“{one}” is no object of this question.", one)
-    return list(found.values())
+                by_term[one] = Hint(
+                    "unknown_object", f"“{one}” is no object of this question.", one
+                )
+    return list(by_term.values())
 
 
 def dialogue(context: Json) -> list[Utterance]:

@@ -61,8 +61,8 @@ class PlanningQuestion:
     @property
     def domain(self) -> str:
         """Name of the planning domain, in lower case; empty where the PDDL does not say."""
-        found = _DOMAIN.search(self.pddl_domain)
-        return found.group(1).lower() if found else ""
+        match = _DOMAIN.search(self.pddl_domain)
+        return match.group(1).lower() if match else ""
 
 
 def find_files(folder: Path, forms: Collection[str] = ()) -> list[Path]:
@@ -95,22 +95,22 @@ def read_questions(paths: Sequence[Path]) -> list[PlanningQuestion]:
     fault.
     """
     problems = Problems()
-    found: dict[tuple[str, int], PlanningQuestion] = {}
+    by_key: dict[tuple[str, int], PlanningQuestion] = {}
     if not paths:
         problems.add(
             "files of questions", "at least one, such as app.dev.gen.json", Unquoted("none")
         )
     for path in paths:
         try:
-            _read_file(path, found, problems)
+            _read_file(path, by_key, problems)
         except FileRefused as refused:
             problems.extend(refused)
     problems.check()
-    return list(found.values())
+    return list(by_key.values())
 
 
 def _read_file(
-    path: Path, found: dict[tuple[str, int], PlanningQuestion], problems: Problems
+    path: Path, by_key: dict[tuple[str, int], PlanningQuestion], problems: Problems
 ) -> None:
     split = split_of(path)
     empty = True
@@ -119,7 +119,7 @@ def _read_file(
         if field or index is None:
             problems.add(path.name, "a JSON list of questions", Unquoted("an object"))
             return
-        if len(found) >= MOST_QUESTIONS:
+        if len(by_key) >= MOST_QUESTIONS:
             problems.add(path.name, f"at most {MOST_QUESTIONS} questions", Unquoted("more"))
             return
         where = f"{path.name}, row {index + 1}"
@@ -130,7 +130,7 @@ def _read_file(
         if question is None:
             continue
         key = (question.task, question.question_id)
-        if found.setdefault(key, question) != question:
+        if by_key.setdefault(key, question) != question:
             problems.add(f"{where}, id", "an id of its own", question.question_id)
     if empty:
         problems.add(path.name, "at least one question", Unquoted("none"))
@@ -139,8 +139,8 @@ def _read_file(
 def split_of(path: Path) -> str:
     """Return ``dev`` or ``test``, from the name of the file or of its folder; else nothing."""
     for part in (path.name, path.parent.name):
-        if found := _SPLIT.search(part.lower()):
-            return found.group(1)
+        if match := _SPLIT.search(part.lower()):
+            return match.group(1)
     return ""
 
 

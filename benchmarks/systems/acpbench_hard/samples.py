@@ -39,12 +39,12 @@ def shipped(*domains: str) -> Iterator[Source]:
 @cache
 def sample_questions() -> tuple[PlanningQuestion, ...]:
     """Return the sample: of each task two questions about each of the shipped domains."""
-    found: list[PlanningQuestion] = []
+    questions: list[PlanningQuestion] = []
     # The first two problems of each domain, so that every domain is asked about.
     sources = [source for source in shipped() if source.instance.name in _chosen()]
     for made in make_questions(sources, SEED, PER_TASK):
-        found.append(made.question)
-    return tuple(found)
+        questions.append(made.question)
+    return tuple(questions)
 
 
 @cache

@@ -36,8 +36,8 @@ Content = Texts | tuple[Texts, Texts] | int
 
 def quoted(question: PlanningQuestion) -> Texts:
     """Return the plan that a question quotes, with its case."""
-    found = _QUOTED.search(question.question)
-    return _TERM.findall(found[1]) if found else []
+    match = _QUOTED.search(question.question)
+    return _TERM.findall(match[1]) if match else []
 
 
 def write(content: Content) -> str:
@@ -240,9 +240,9 @@ def _needed_at_once(instance: Instance) -> Texts:
             for template in action.effects.add:
                 bound = _unify(template, goal)
                 if bound is not None:
-                    found = _open(instance, action.cases[:1], bound)
-                    if found:
-                        return found
+                    needed = _open(instance, action.cases[:1], bound)
+                    if needed:
+                        return needed
     return []
 
 

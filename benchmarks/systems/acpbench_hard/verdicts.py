@@ -38,28 +38,32 @@ def parse_verdict(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
     What else a validator says of an answer may be left out.
     """
     try:
-        found = load(text) if len(text) <= LONGEST else None
+        content = load(text) if len(text) <= LONGEST else None
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         raise UnreadableReply("expected a JSON object with both scores.")
     for name in ("reference", "corrected"):
-        value = found.get(name, "missing")
+        value = content.get(name, "missing")
         if isinstance(value, bool) or value not in (0, 1, None):
             raise UnreadableReply(f"expected 0, 1 or null as {name!r}.")
-    reasons = found.get("reasons", [])
+    reasons = content.get("reasons", [])
     if not isinstance(reasons, list) or not all(isinstance(one, str) for one in reasons):
         raise UnreadableReply("expected a list of sentences as 'reasons'.")
-    _check_parts(found)
-    verdict = {**EMPTY, "failure": None, **{name: found[name] for name in EMPTY if name in found}}
+    _check_parts(content)
+    verdict = {
+        **EMPTY,
+        "failure": None,
+        **{name: content[name] for name in EMPTY if name in content},
+    }
     if verdict["corrected"] == 0 and not verdict["failure"]:
         verdict["failure"] = "wrong_value"
     return verdict
 
 
-def _check_parts(found: Json) -> None:
+def _check_parts(content: Json) -> None:
     """Refuse parts of a verdict that pages could not show."""
-    marks, quirks = found.get("marks", []), found.get("quirks", [])
+    marks, quirks = content.get("marks", []), content.get("quirks", [])
     if not isinstance(marks, list) or not all(
         isinstance(mark, dict)
         and isinstance(mark.get("text"), str)
@@ -69,13 +73,13 @@ def _check_parts(found: Json) -> None:
         raise UnreadableReply("expected objects with text and right as 'marks'.")
     if not isinstance(quirks, list) or not all(isinstance(one, str) for one in quirks):
         raise UnreadableReply("expected a list of names as 'quirks'.")
-    if found.get("failure") is not None and found["failure"] not in FAILURES:
+    if content.get("failure") is not None and content["failure"] not in FAILURES:
         raise UnreadableReply(f"expected one of {', '.join(FAILURES)} as 'failure', or null.")
     for name in ("parsed", "read"):
-        if not isinstance(found.get(name, ""), str):
+        if not isinstance(content.get(name, ""), str):
             raise UnreadableReply(f"expected a text as {name!r}.")
     for name in ("jaccard", "distance", "offset"):
-        value = found.get(name)
+        value = content.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise UnreadableReply(f"expected a number or null as {name!r}.")
 

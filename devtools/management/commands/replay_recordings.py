@@ -45,7 +45,7 @@ class Command(BaseCommand):
         try:
             if options["system"] not in REPLAYERS:
                 raise UnknownName("system with recordings", options["system"], sorted(REPLAYERS))
-            found = REPLAYERS[options["system"]](
+            replay = REPLAYERS[options["system"]](
                 options["runs"],
                 options["data"],
                 tool_index=options["tool_index"],
@@ -53,24 +53,24 @@ class Command(BaseCommand):
             ).record()
         except CoreError as error:
             raise CommandError(str(error)) from None
-        for warning in found["warnings"]:
+        for warning in replay["warnings"]:
             self.stderr.write(f"warning: {warning}")
         if options["as_json"]:
-            self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
+            self.stdout.write(json.dumps(replay, indent=2, ensure_ascii=False))
         else:
-            self._tell(found)
-        if found["mismatches"]:
+            self._tell(replay)
+        if replay["mismatches"]:
             sys.exit(1)
 
-    def _tell(self, found: dict[str, Any]) -> None:
+    def _tell(self, replay: dict[str, Any]) -> None:
         self.stdout.write(
-            f"{found['episodes']} episodes: {found['matches']} agree in all of their steps, "
-            f"{found['mismatches']} differ, {found['not_replayable']} cannot be replayed here "
-            f"({found['steps']} steps replayed)"
+            f"{replay['episodes']} episodes: {replay['matches']} agree in all of their steps, "
+            f"{replay['mismatches']} differ, {replay['not_replayable']} cannot be replayed here "
+            f"({replay['steps']} steps replayed)"
         )
-        for reason, count in found["not_replayable_because"].items():
+        for reason, count in replay["not_replayable_because"].items():
             self.stdout.write(f"  not replayable: {count} {reason}")
-        for difference in found["differences"]:
+        for difference in replay["differences"]:
             self.stdout.write(
                 f"  {difference['episode']}, step {difference['step']}, {difference['field']}: "
                 f"recorded {difference['recorded']!r}, replayed {difference['replayed']!r}"

@@ -68,10 +68,10 @@ class SearchedSpace:
                 self._ways[state] = None
             else:
                 start = self._space.state(self.ground.state(state))
-                found = find_plan(self._space, self.limits, start)
-                if found.solved is None:
-                    raise SpaceUndecided(f"whether there is a plan was {_after(found.nodes)}")
-                self._ways[state] = found.plan
+                search = find_plan(self._space, self.limits, start)
+                if search.solved is None:
+                    raise SpaceUndecided(f"whether there is a plan was {_after(search.nodes)}")
+                self._ways[state] = search.plan
         return self._ways[state]
 
     @property
@@ -171,14 +171,14 @@ class _State:
         if not self.ground.goal:
             return None
         space, distances = self.distances
-        found = distances.shortest(space.init, LONGEST)
-        if found.solved is None or found.proof == "bound":
-            raise SpaceUndecided(f"the length of a shortest plan was {_after(found.nodes)}")
-        return None if found.plan is None else len(found.plan)
+        search = distances.shortest(space.init, LONGEST)
+        if search.solved is None or search.proof == "bound":
+            raise SpaceUndecided(f"the length of a shortest plan was {_after(search.nodes)}")
+        return None if search.plan is None else len(search.plan)
 
     def nearer(self) -> set[Atom]:
         """Return the applicable actions after which a shortest plan is shorter by one."""
-        found = set()
+        actions = set()
         length = self.distance
         assert length is not None
         space, distances = self.distances
@@ -189,8 +189,8 @@ class _State:
                 what = f"whether {show_atom(action)} brings the goal closer"
                 raise SpaceUndecided(f"{what} was {_after(result.nodes)}")
             if result.solved:
-                found.add(action)
-        return found
+                actions.add(action)
+        return actions
 
     def never_atoms(self, atoms: Sequence[Atom]) -> list[Atom]:
         """Return the atoms of a list that can never hold."""
@@ -203,13 +203,13 @@ class _State:
                 never.append(atom)
                 continue
             self._count()
-            found = reach_atom(self.ground, atom, self.limits)
-            if found.solved is None:
+            search = reach_atom(self.ground, atom, self.limits)
+            if search.solved is None:
                 what = f"whether {show_atom(atom)} can ever hold"
-                raise SpaceUndecided(f"{what} was {_after(found.nodes)}")
-            if found.plan is None:
+                raise SpaceUndecided(f"{what} was {_after(search.nodes)}")
+            if search.plan is None:
                 never.append(atom)
-            for state in self._states(found.plan or ()):
+            for state in self._states(search.plan or ()):
                 ever |= state
         return never
 
@@ -229,14 +229,14 @@ class _State:
             if action in ever:
                 continue
             self._count()
-            found = reach_action(self.ground, action, self.limits)
-            if found.solved is None:
+            search = reach_action(self.ground, action, self.limits)
+            if search.solved is None:
                 what = f"whether {show_atom(action)} can ever be performed"
-                raise SpaceUndecided(f"{what} was {_after(found.nodes)}")
-            if found.plan is None:
+                raise SpaceUndecided(f"{what} was {_after(search.nodes)}")
+            if search.plan is None:
                 never.append(action)
                 continue
-            for state in self._states(found.plan):
+            for state in self._states(search.plan):
                 ever.update(self.ground.applicable(self.ground.state(state)))
         return never
 

@@ -26,12 +26,12 @@ _HEAD = (
 
 def examples() -> Mapping[str, Sequence[Mapping[str, str]]]:
     """Return two worked examples of each task, with one right answer each."""
-    found: dict[str, list[dict[str, str]]] = {task: [] for task in TASKS}
+    by_task: dict[str, list[dict[str, str]]] = {task: [] for task in TASKS}
     for folder in sorted(path for path in FOLDER.iterdir() if path.is_dir()):
         source = load_source(folder / "domain.pddl", folder / "problem.pddl")
         for made in make_questions([source], SEED, 1):
             question = made.question
-            found[question.task].append(
+            by_task[question.task].append(
                 {
                     "context": question.context,
                     "question": question.question,
@@ -40,7 +40,7 @@ def examples() -> Mapping[str, Sequence[Mapping[str, str]]]:
                     "pddl_problem": question.pddl_problem,
                 }
             )
-    return found
+    return by_task
 
 
 def text() -> str:

@@ -91,10 +91,10 @@ class Source:
 
 
 def _applicability(source: Source, state: State, rng: random.Random) -> Made | None:
-    found = sorted(source.space.moves_of(state))
-    if not found:
+    actions = sorted(source.space.moves_of(state))
+    if not actions:
         return None
-    return "Which actions can be performed in this state? List all of them.", _texts(found)
+    return "Which actions can be performed in this state? List all of them.", _texts(actions)
 
 
 def _progression(source: Source, state: State, rng: random.Random) -> Made | None:
@@ -177,15 +177,15 @@ def _removable(source: Source, state: State, plan: Sequence[Atom]) -> list[list[
 
     It counts from 1; an action that stands once, and a pair, have -1.
     """
-    found = []
+    removable = []
     for size in (1, 2):
         for place in range(len(plan) - size + 1):
             if _reaches(source, state, [*plan[:place], *plan[place + size :]]):
                 part = plan[place : place + size]
                 several = size == 1 and plan.count(part[0]) > 1
                 number = plan[: place + 1].count(part[0]) if several else -1
-                found.append([*_texts(part), str(number)])
-    return found
+                removable.append([*_texts(part), str(number)])
+    return removable
 
 
 def _reaches(source: Source, state: State, plan: Sequence[Atom]) -> bool:
@@ -304,11 +304,11 @@ def make_questions(
         made = 0
         while makers and made < per_task:
             for maker in list(makers):
-                found = next(maker, None)
-                if found is None:
+                question = next(maker, None)
+                if question is None:
                     makers.remove(maker)
                     continue
-                yield found
+                yield question
                 made += 1
                 if made == per_task:
                     break

@@ -126,11 +126,11 @@ def typed_objects(instance: Instance, wanted: Types) -> list[str]:
 
 def ground_atoms(instance: Instance) -> list[Atom]:
     """Return every well-typed proposition that some action changes."""
-    found: list[Atom] = []
+    atoms: list[Atom] = []
     for name, kinds in instance.domain.predicates.items():
         if name in instance.domain.fluents:
-            found += [(name, *values) for values in _values(instance, kinds, len(found))]
-    return found
+            atoms += [(name, *values) for values in _values(instance, kinds, len(atoms))]
+    return atoms
 
 
 def ground_actions(instance: Instance) -> list[Atom]:
@@ -139,15 +139,15 @@ def ground_actions(instance: Instance) -> list[Atom]:
     Where there are too many, such as in domains without types, these are the actions that delete
     relaxation reaches, and a sample of those that it does not reach.
     """
-    found: list[Atom] = []
+    actions: list[Atom] = []
     try:
         for name, action in instance.domain.actions.items():
             kinds = tuple(types for _, types in action.parameters)
-            found += [(name, *values) for values in _values(instance, kinds, len(found))]
+            actions += [(name, *values) for values in _values(instance, kinds, len(actions))]
     except TooLarge:
         reached = ground(instance).names
         return sorted(reached | _never_reached(instance, reached))
-    return found
+    return actions
 
 
 def _never_reached(instance: Instance, reached: frozenset[Atom]) -> set[Atom]:
@@ -157,15 +157,15 @@ def _never_reached(instance: Instance, reached: frozenset[Atom]) -> set[Atom]:
     what never changes, such as the map, and not by what an object is.
     """
     rng = random.Random(NEVER_SEED)
-    found: set[Atom] = set()
+    atoms: set[Atom] = set()
     for name, action in instance.domain.actions.items():
         known = [one[1:] for one in reached if one[0] == name]
         choices = [sorted(set(column)) for column in zip(*known, strict=True)] or [
             typed_objects(instance, types) for _, types in action.parameters
         ]
         if all(choices):
-            found.update((name, *map(rng.choice, choices)) for _ in range(NEVER_DRAWS))
-    return found - reached
+            atoms.update((name, *map(rng.choice, choices)) for _ in range(NEVER_DRAWS))
+    return atoms - reached
 
 
 def _values(instance: Instance, kinds: tuple[Types, ...], so_far: int) -> Iterator[tuple[str, ...]]:
@@ -268,15 +268,15 @@ class StateSpace:
         for state, moves in self.moves.items():
             for child in moves.values():
                 before.setdefault(child, []).append(state)
-        found = dict.fromkeys(self.goals, 0)
-        front = deque(found)
+        steps = dict.fromkeys(self.goals, 0)
+        front = deque(steps)
         while front:
             state = front.popleft()
             for parent in before.get(state, ()):
-                if parent not in found:
-                    found[parent] = found[state] + 1
+                if parent not in steps:
+                    steps[parent] = steps[state] + 1
                     front.append(parent)
-        return found
+        return steps
 
     def reachable(self, start: State) -> set[State]:
         """Return all states that can be reached from one of them."""

@@ -33,15 +33,18 @@ class Templates:
 
 def read_templates(path: Path, domain: Domain) -> Templates:
     """Read templates and check that each fits the domain; ``TextError`` or ``FileRefused``."""
-    found = read_yaml(path.read_text(encoding="utf-8")).value
+    content = read_yaml(path.read_text(encoding="utf-8")).value
     parts = {"about", "types", "predicates", "actions"}
-    if not isinstance(found, dict) or not set(found) <= parts:
+    if not isinstance(content, dict) or not set(content) <= parts:
         raise TextError(f"{path.name}: expected about, types, predicates and actions")
     templates = Templates(
-        str(found.get("about", "")).strip(),
-        _phrases(path, "types", found.get("types"), 2),
-        _phrases(path, "predicates", found.get("predicates"), 2),
-        {name: texts[0] for name, texts in _phrases(path, "actions", found.get("actions")).items()},
+        str(content.get("about", "")).strip(),
+        _phrases(path, "types", content.get("types"), 2),
+        _phrases(path, "predicates", content.get("predicates"), 2),
+        {
+            name: texts[0]
+            for name, texts in _phrases(path, "actions", content.get("actions")).items()
+        },
     )
     for name, texts in templates.predicates.items():
         if name not in domain.predicates:
@@ -55,13 +58,13 @@ def read_templates(path: Path, domain: Domain) -> Templates:
     return templates
 
 
-def _phrases(path: Path, part: str, found: Any, most: int = 1) -> dict[str, list[str]]:
-    if found is None:
+def _phrases(path: Path, part: str, content: Any, most: int = 1) -> dict[str, list[str]]:
+    if content is None:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise TextError(f"{path.name}, {part}: expected phrases by name")
     phrases = {str(name).lower(): [texts] if isinstance(texts, str) else texts
-               for name, texts in found.items()}  # fmt: skip
+               for name, texts in content.items()}  # fmt: skip
     for name, texts in phrases.items():
         whole = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
         if not whole or not 1 <= len(texts) <= most:
@@ -119,8 +122,8 @@ class Describer:
             key = (atom[0], *atom[2:]) if several else atom
             groups.setdefault(key, []).append(atom)
         return [
-            self.fact(found[0]) if len(found) == 1 else self._several(found)
-            for found in groups.values()
+            self.fact(group[0]) if len(group) == 1 else self._several(group)
+            for group in groups.values()
         ]
 
     def fact(self, atom: Atom) -> str:
@@ -159,9 +162,9 @@ class Describer:
         )  # noqa: E501
 
     def _type(self, types: Types) -> tuple[str, str]:
-        found = self.templates.types.get(types[0]) if len(types) == 1 else None
-        if found:
-            return found[0], found[-1]
+        phrases = self.templates.types.get(types[0]) if len(types) == 1 else None
+        if phrases:
+            return phrases[0], phrases[-1]
         name = " or ".join(_words(one) for one in types)
         return f"object of type {name}", f"objects of type {name}"
 

@@ -66,11 +66,11 @@ def _cases(
             raise PddlError(f"{where}: expected two conditions in {show(value)}")
         return _cases(["or", ["not", parts[0]], parts[1]], wanted, read_atom, read_term, where)
     if head in ("and", "or"):
-        found = [_cases(part, wanted, read_atom, read_term, where) for part in parts]
+        cases_of_parts = [_cases(part, wanted, read_atom, read_term, where) for part in parts]
         if (head == "or") == wanted:
-            return _bounded([case for cases in found for case in cases], where)
+            return _bounded([case for cases in cases_of_parts for case in cases], where)
         made: list[tuple[_Literal, ...]] = [()]
-        for cases in found:
+        for cases in cases_of_parts:
             made = _bounded([one + other for one in made for other in cases], where)
         return made
     if head == "=":
@@ -92,7 +92,7 @@ def _case(literals: tuple[_Literal, ...]) -> Case:
     for kind, template in literals:
         kinds.setdefault(kind, []).append(template)
     # Repeated literals say nothing new.
-    return Case(**{kind: tuple(dict.fromkeys(found)) for kind, found in kinds.items()})
+    return Case(**{kind: tuple(dict.fromkeys(of_kind)) for kind, of_kind in kinds.items()})
 
 
 def read_effects(value: Any, read_atom: ReadAtom, where: str) -> Effects:

@@ -110,7 +110,7 @@ def read_define(expression: Expression, kind: str) -> tuple[str, list[Expression
 
 def _read_list(parts: Expression, where: str) -> list[tuple[str, Types]]:
     """Return the names of a list like ``a b - t c - (either t u)``, each with its types."""
-    found: list[tuple[str, Types]] = []
+    typed: list[tuple[str, Types]] = []
     waiting: list[str] = []
     index = 0
     while index < len(parts):
@@ -128,10 +128,10 @@ def _read_list(parts: Expression, where: str) -> list[tuple[str, Types]]:
             types: Types = tuple(read_name(one, where) for one in kind[1:])
         else:
             types = (read_name(kind, where),)
-        found += [(name, types) for name in waiting]
+        typed += [(name, types) for name in waiting]
         waiting = []
         index += 2
-    return found + [(name, (OBJECT,)) for name in waiting]
+    return typed + [(name, (OBJECT,)) for name in waiting]
 
 
 def _read_types(parts: Expression) -> dict[str, frozenset[str]]:
@@ -161,7 +161,7 @@ def read_typed(
     parts: Expression, ancestors: dict[str, frozenset[str]], where: str
 ) -> dict[str, Types]:
     """Return declared names with their types, in the order in which they stand."""
-    found: dict[str, Types] = {}
+    by_name: dict[str, Types] = {}
     checked: set[Types] = set()
     for name, types in _read_list(parts, where):
         if types not in checked:
@@ -169,15 +169,15 @@ def read_typed(
                 if one not in ancestors:
                     raise PddlError(f"{where}: the type {one} of {name} is not declared")
             checked.add(types)
-        if found.setdefault(name, types) != types:
+        if by_name.setdefault(name, types) != types:
             raise PddlError(f"{where}: {name} is declared twice with different types")
-    return found
+    return by_name
 
 
 def _read_predicates(
     parts: Expression, ancestors: dict[str, frozenset[str]]
 ) -> dict[str, tuple[Types, ...]]:
-    found: dict[str, tuple[Types, ...]] = {}
+    by_name: dict[str, tuple[Types, ...]] = {}
     for part in parts:
         if not isinstance(part, list) or not part:
             raise PddlError(f"domain, :predicates: expected (NAME …), found {show(part)}")
@@ -185,23 +185,23 @@ def _read_predicates(
         where = f"predicate {name}"
         # A predicate may repeat a variable: only the number and types of its places count.
         wanted = tuple(types for _, types in _read_variables(part[1:], ancestors, where))
-        if found.setdefault(name, wanted) != wanted:
+        if by_name.setdefault(name, wanted) != wanted:
             raise PddlError(f"{where}: declared twice with different parameters")
-    return found
+    return by_name
 
 
 def _read_variables(
     parts: Expression, ancestors: dict[str, frozenset[str]], where: str
 ) -> list[tuple[str, Types]]:
     """Return variables with their types."""
-    found = _read_list(parts, where)
-    for variable, types in found:
+    variables = _read_list(parts, where)
+    for variable, types in variables:
         if not variable.startswith("?") or len(variable) == 1:
             raise PddlError(f"{where}: expected a variable such as ?x, found {variable}")
         for one in types:
             if one not in ancestors:
                 raise PddlError(f"{where}: the type {one} of {variable} is not declared")
-    return found
+    return variables
 
 
 def _read_action(

@@ -55,8 +55,8 @@ class Ground:
         self, cases: Iterable[Case], objects: Sequence[str] = ()
     ) -> tuple[OperatorCondition, ...]:
         """Return those alternatives that delete relaxation can reach."""
-        found = (self._condition(case, objects) for case in cases)
-        return tuple(dict.fromkeys(one for one in found if one is not None))
+        conditions = (self._condition(case, objects) for case in cases)
+        return tuple(dict.fromkeys(one for one in conditions if one is not None))
 
     def _condition(self, case: Case, objects: Sequence[str]) -> OperatorCondition | None:
         for one, other in (_bind(pair, objects) for pair in case.equal):

@@ -39,8 +39,8 @@ _ATOM = re.compile(r"\(\s*([^\s()]+(?:\s+[^\s()]+)*)\s*\)")
 def parse_atom(text: str) -> Atom:
     """Return ``(at c0 l0)``, with or without parentheses, as an atom in lower case."""
     stripped = text.strip().lower()
-    found = _ATOM.fullmatch(stripped)
-    return tuple((found.group(1) if found else stripped).split())
+    match = _ATOM.fullmatch(stripped)
+    return tuple((match.group(1) if match else stripped).split())
 
 
 def show_atom(atom: Sequence[str]) -> str:
@@ -50,7 +50,7 @@ def show_atom(atom: Sequence[str]) -> str:
 
 def parse_plan(text: str) -> tuple[Atom, ...]:
     """Return the actions of a text like ``(a x) (b y)``."""
-    return tuple(tuple(found.lower().split()) for found in _ATOM.findall(text))
+    return tuple(tuple(inner.lower().split()) for inner in _ATOM.findall(text))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +99,8 @@ class Instance:
 
     def unmet(self, action: Atom, state: State) -> str:
         """Say what keeps a well-formed action from being applicable; empty where nothing does."""
-        found = [_unmet(case, action[1:], state) for case in self._schema(action).cases]
-        return "" if "" in found else _join(found) or "its condition never holds"
+        reasons = [_unmet(case, action[1:], state) for case in self._schema(action).cases]
+        return "" if "" in reasons else _join(reasons) or "its condition never holds"
 
     def apply(self, action: Atom, state: State) -> State:
         """Return the state after an action, whether or not it is applicable."""
@@ -110,8 +110,8 @@ class Instance:
 
     def unmet_goal(self, state: State) -> str:
         """Say what is missing for the goal; empty where it holds."""
-        found = [_unmet(case, (), state) for case in self.goal]
-        return "" if "" in found else _join(found) or "the goal never holds"
+        reasons = [_unmet(case, (), state) for case in self.goal]
+        return "" if "" in reasons else _join(reasons) or "the goal never holds"
 
     def first_inapplicable(self, plan: Sequence[Atom]) -> tuple[int, str]:
         """Return the place of the first action that cannot be applied, from 0, and why.
@@ -186,8 +186,8 @@ def read_instance(domain_text: str, problem_text: str) -> Instance:
     for section in sections:
         match section[0]:
             case ":objects":
-                found = read_typed(section[1:], domain.ancestors, "problem, :objects")
-                for one, types in found.items():
+                typed = read_typed(section[1:], domain.ancestors, "problem, :objects")
+                for one, types in typed.items():
                     if objects.setdefault(one, types) != types:
                         raise PddlError(f"problem, :objects: {one} has another type as a constant")
             case ":init":

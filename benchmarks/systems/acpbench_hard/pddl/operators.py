@@ -39,12 +39,12 @@ class Operator:
 
 def bits(value: int) -> tuple[int, ...]:
     """Return the places of the bits of a number, the lowest first."""
-    found = []
+    places = []
     while value:
         low = value & -value
-        found.append(low.bit_length() - 1)
+        places.append(low.bit_length() - 1)
         value ^= low
-    return tuple(found)
+    return tuple(places)
 
 
 class Index:
@@ -62,14 +62,16 @@ class Index:
                 under[min(one.pre, key=lambda fact: (counts[fact], fact))].append(one)
             else:
                 self._free.append(one)
-        self._under = [(1 << fact, found) for fact, found in sorted(under.items())]
+        self._under = [
+            (1 << fact, operators_under) for fact, operators_under in sorted(under.items())
+        ]
 
     def applicable(self, state: int) -> list[Operator]:
         """Return the actions that can be applied in a state, in a fixed order."""
-        found = [one for one in self._free if one.applicable(state)]
+        usable = [one for one in self._free if one.applicable(state)]
         for fact, operators in self._under:
             if state & fact:
                 for one in operators:
                     if state & one.pos == one.pos and not state & one.neg:
-                        found.append(one)
-        return found
+                        usable.append(one)
+        return usable

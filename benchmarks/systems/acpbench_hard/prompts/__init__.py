@@ -33,8 +33,8 @@ def load_examples(version: str = "") -> Mapping[str, Sequence[Mapping[str, str]]
 
     They were generated from domains of their own, which no dataset of ours is about.
     """
-    found: Mapping[str, Sequence[Mapping[str, str]]] = _read(PROMPTS.files(version)["examples"])
-    return found
+    examples: Mapping[str, Sequence[Mapping[str, str]]] = _read(PROMPTS.files(version)["examples"])
+    return examples
 
 
 @cache

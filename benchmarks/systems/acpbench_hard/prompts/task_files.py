@@ -41,8 +41,8 @@ def is_task_file(path: Path) -> bool:
 
 def find_task_files(folder: Path) -> list[Path]:
     """Return the files in a folder, at any depth, whose names say that they hold prompts."""
-    found = (path for path in folder.rglob("*") if is_task_file(path) and path.is_file())
-    return sorted(found)[:MOST_FILES]
+    files = (path for path in folder.rglob("*") if is_task_file(path) and path.is_file())
+    return sorted(files)[:MOST_FILES]
 
 
 def read_task_files(paths: Sequence[Path]) -> Json:
@@ -53,7 +53,7 @@ def read_task_files(paths: Sequence[Path]) -> Json:
     """
     problems = Problems()
     texts = {path: read for path in paths if (read := _read(path, problems)) is not None}
-    found: dict[str, dict[str, Json]] = {}
+    prompts: dict[str, dict[str, Json]] = {}
     for path, own in texts.items():
         key = _TASK.fullmatch(str(own.get("task", "")))
         if key is None or key[1] not in TASKS or "fewshot_config" not in own:
@@ -68,10 +68,10 @@ def read_task_files(paths: Sequence[Path]) -> Json:
                 problems.extend(refused)
             continue
         form = form if key[2] == GENERATIVE else key[2]
-        if found.setdefault(form, {}).setdefault(key[1], prompt) != prompt:
+        if prompts.setdefault(form, {}).setdefault(key[1], prompt) != prompt:
             problems.add(path.name, f"one prompt for {key[1]}", Unquoted("another one"))
     problems.check()
-    return found
+    return prompts
 
 
 def _read(path: Path, problems: Problems) -> Mapping[str, Any] | None:
@@ -165,10 +165,10 @@ def check_published_prompt(settings: Mapping[str, Any], shared: Json) -> None:
 def prompt_of(shared: Json, context: str, kind: str) -> Json:
     """Return the published prompt of a kind of question; ``SettingError`` where there is none."""
     task, _, form = kind.partition(".")
-    found = shared.get(SHARED, {}).get(form or context, {}).get(task)
-    if found is None:
+    stored = shared.get(SHARED, {}).get(form or context, {}).get(task)
+    if stored is None:
         raise SettingError("prompt", f"a task file of {kind} in the dataset", PAPER)
-    prompt: Json = found
+    prompt: Json = stored
     return prompt
 
 

@@ -94,8 +94,8 @@ class AnswerCheck:
         if not planner:
             return result
         text = self.question.pddl_domain
-        found = ask_planner(planner, text, grounded, state, goal, self.limits, bound=bound)
-        return result if found.outcome == "gave_up" else found
+        planned = ask_planner(planner, text, grounded, state, goal, self.limits, bound=bound)
+        return result if planned.outcome == "gave_up" else planned
 
     @cached_property
     def actions(self) -> Names:
@@ -126,5 +126,5 @@ class AnswerCheck:
     @property
     def quoted_plan(self) -> tuple[Atom, ...]:
         """The actions that a question quotes, in lower case."""
-        found = _QUOTED.search(self.question.question)
-        return parse_plan(found.group(1) if found else self.question.question)
+        match = _QUOTED.search(self.question.question)
+        return parse_plan(match.group(1) if match else self.question.question)

@@ -66,8 +66,8 @@ def _unstored(work: AnswerCheck) -> str:
     if grounded is None:
         return ""
     goal = _goal_atoms(grounded.instance)
-    found = (atom for atom in relaxed_landmarks(grounded) if atom not in goal)
-    return next(map(show_atom, found), "")
+    landmarks = (atom for atom in relaxed_landmarks(grounded) if atom not in goal)
+    return next(map(show_atom, landmarks), "")
 
 
 def _goal_atoms(instance: Instance) -> set[Atom]:
@@ -89,9 +89,9 @@ def _judge(work: AnswerCheck, given: Atom) -> tuple[int | None, str, Failure | N
         return 0, "is part of the goal", "wrong_value"
     if given[0] not in instance.domain.fluents:
         return 0, "no action changes it", "wrong_form"
-    found = None if work.ground is None else is_landmark(work.ground, given, work.limits)
-    if found is None:
+    is_one = None if work.ground is None else is_landmark(work.ground, given, work.limits)
+    if is_one is None:
         return None, "the search gave up", "undecided"
-    if found:
+    if is_one:
         return 1, "a landmark, as no plan reaches the goal without it", None
     return 0, "not a landmark, as some plan never makes it true", "wrong_value"

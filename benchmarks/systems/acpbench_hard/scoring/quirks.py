@@ -80,25 +80,25 @@ def _only_index(work: AnswerCheck, response: str, finding: CorrectedScore) -> st
 def _drop_prose(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
     names = _names(work)
 
-    def keep(found: re.Match[str]) -> str:
-        return found.group() if corrected_reading.read_atoms(found.group(), names) else ""
+    def keep(match: re.Match[str]) -> str:
+        return match.group() if corrected_reading.read_atoms(match.group(), names) else ""
 
     return _GROUP.sub(keep, response) if work.question.task != "val" else response
 
 
 def _close_up(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
-    return _GROUP.sub(lambda found: f"({' '.join(found.group(1).split())})", response)
+    return _GROUP.sub(lambda match: f"({' '.join(match.group(1).split())})", response)
 
 
 def _rewrite_calls(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
     arity = _names(work).arity
 
-    def rewrite(found: re.Match[str]) -> str:
-        if found.group(2) is None:
-            return found.group()
-        name, inner = found.group(1), found.group(2).replace(",", " ")
+    def rewrite(match: re.Match[str]) -> str:
+        if match.group(2) is None:
+            return match.group()
+        name, inner = match.group(1), match.group(2).replace(",", " ")
         if name.lower() not in arity or inner.lower().split()[:1] == [name.lower()]:
-            return found.group()
+            return match.group()
         return f"({' '.join([name, *inner.split()])})"
 
     return _CALL.sub(rewrite, response)
@@ -119,8 +119,8 @@ def _restore_case(work: AnswerCheck, response: str, finding: CorrectedScore) -> 
         return response
     # In the case of the plan, and without the label that has the response turned to lower case.
     spelled = {action.lower(): action for action in work.plan}
-    found = (f"({inner})" for inner in _GROUP.findall(finding.read))
-    return " ".join(spelled.get(action, action) for action in found)
+    actions = (f"({inner})" for inner in _GROUP.findall(finding.read))
+    return " ".join(spelled.get(action, action) for action in actions)
 
 
 _MENDING: dict[str, Callable[[AnswerCheck, str, CorrectedScore], str]] = {

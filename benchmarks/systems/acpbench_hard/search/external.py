@@ -54,8 +54,8 @@ def find_planner(environ: Mapping[str, str] = os.environ) -> str:
         return ""
     path = environ.get("PATH", os.defpath)
     names = (given,) if given else NAMES
-    found = (shutil.which(name, path=path) for name in names)
-    return next((str(Path(one).resolve()) for one in found if one), "")
+    programs = (shutil.which(name, path=path) for name in names)
+    return next((str(Path(one).resolve()) for one in programs if one), "")
 
 
 def ask_planner(

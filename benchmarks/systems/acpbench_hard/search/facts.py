@@ -26,9 +26,9 @@ def shortest_plan(ground: Ground, limits: Limits = DEFAULTS, at_most: int = 100)
     if not ground.goal:
         return _UNREACHED
     space = Space(ground, ground.goal)
-    found = Distances(space, limits).shortest(space.init, at_most)
-    beyond = found.outcome == "unsolvable" and found.proof == "bound"
-    return SearchResult("gave_up", nodes=found.nodes) if beyond else found
+    search = Distances(space, limits).shortest(space.init, at_most)
+    beyond = search.outcome == "unsolvable" and search.proof == "bound"
+    return SearchResult("gave_up", nodes=search.nodes) if beyond else search
 
 
 def reach_atom(ground: Ground, atom: Atom, limits: Limits = DEFAULTS) -> SearchResult:

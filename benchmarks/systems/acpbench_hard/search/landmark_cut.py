@@ -44,8 +44,8 @@ class LandmarkCut:
         ``kept`` are cuts that hold already. It stops when there are more than ``most``.
         """
         cost = [1] * self.actions + [0] * (len(self.counts) - self.actions)
-        found = list(kept)
-        for cut in found:
+        cuts = list(kept)
+        for cut in cuts:
             for place in bits(cut):
                 cost[place] = 0
         facts = [*bits(state), self.start]
@@ -54,11 +54,11 @@ class LandmarkCut:
             if distance == _FAR:
                 return None
             if distance == 0:
-                return found
+                return cuts
             cut = self._cut(facts, cost, support)
-            found.append(cut)
-            if len(found) > most:
-                return found
+            cuts.append(cut)
+            if len(cuts) > most:
+                return cuts
             for place in bits(cut):
                 cost[place] = 0
 

@@ -81,10 +81,10 @@ class Distances:
             return SearchResult("unsolvable", None, "relaxation")
         looked = 0
         for bound in range(len(root), at_most + 1):
-            found = self.within(state, bound)
-            looked += found.nodes
-            if found.outcome != "unsolvable":
-                return SearchResult(found.outcome, found.plan, found.proof, looked)
+            search = self.within(state, bound)
+            looked += search.nodes
+            if search.outcome != "unsolvable":
+                return SearchResult(search.outcome, search.plan, search.proof, looked)
         return SearchResult("unsolvable", None, "bound", looked)
 
 
@@ -109,7 +109,7 @@ class _StubbornSets:
 
     def closed(self, state: int, landmark: int) -> int:
         """Return a stubborn set for a state; every plan from it needs an action of ``landmark``."""
-        found = waiting = landmark
+        closure = waiting = landmark
         while waiting:
             low = waiting & -waiting
             place = low.bit_length() - 1
@@ -121,20 +121,20 @@ class _StubbornSets:
                 new = self.deleting[(unwanted & -unwanted).bit_length() - 1]
             else:
                 new = self._interfering.get(place) or self._interference(place, one)
-            waiting = (waiting ^ low) | (new & ~found)
-            found |= new
-        return found
+            waiting = (waiting ^ low) | (new & ~closure)
+            closure |= new
+        return closure
 
     def _interference(self, place: int, one: Operator) -> int:
         """Return the actions that must not change places with one, and itself."""
-        found = 1 << place
+        interfering = 1 << place
         for fact in bits(one.delete):
-            found |= self.needing[fact] | self.adding[fact]
+            interfering |= self.needing[fact] | self.adding[fact]
         for fact in bits(one.add):
-            found |= self.forbidding[fact] | self.deleting[fact]
+            interfering |= self.forbidding[fact] | self.deleting[fact]
         for fact in bits(one.pos):
-            found |= self.deleting[fact]
+            interfering |= self.deleting[fact]
         for fact in bits(one.neg):
-            found |= self.adding[fact]
-        self._interfering[place] = found
-        return found
+            interfering |= self.adding[fact]
+        self._interfering[place] = interfering
+        return interfering

@@ -38,13 +38,13 @@ def find_plan(space: Space, limits: Limits = DEFAULTS, state: int | None = None)
     if space.is_goal(start):
         return SearchResult("solved", (), "state")
     greedy = _Greedy(space, start)
-    found = greedy.run(FIRST_NODES)
-    if found is None:
+    search = greedy.run(FIRST_NODES)
+    if search is None:
         pairs = Pairs(space.operators, start, space.width)
         if not any(pairs.may_hold(goal) for goal in space.goal):
             return SearchResult("unsolvable", None, "pairs", greedy.nodes)
-        found = greedy.run(max(FIRST_NODES, nodes // GREEDY_SHARE))
-    return found or _exhaust(space, start, nodes)
+        search = greedy.run(max(FIRST_NODES, nodes // GREEDY_SHARE))
+    return search or _exhaust(space, start, nodes)
 
 
 class _Greedy:
@@ -65,9 +65,9 @@ class _Greedy:
             if relaxed is None:
                 # No plan from a state that delete relaxation rules out.
                 continue
-            found = self._look_ahead(state, link, relaxed) or self._expand(state, link, relaxed)
-            if found:
-                return found
+            solved = self._look_ahead(state, link, relaxed) or self._expand(state, link, relaxed)
+            if solved:
+                return solved
         proof: Proof = "relaxation" if self.nodes == 1 and self.made == 0 else "search"
         return SearchResult("unsolvable", None, proof, self.nodes)
 
@@ -137,11 +137,11 @@ def _exhaust(space: Space, start: int, nodes: int) -> SearchResult:
 
 def plan_of(link: Link) -> tuple[Atom, ...]:
     """Return the actions by which a state was reached."""
-    found: list[Atom] = []
+    actions: list[Atom] = []
     while link is not None:
         link, applied = link
-        found.extend(one.name for one in reversed(applied))
-    return tuple(reversed(found))
+        actions.extend(one.name for one in reversed(applied))
+    return tuple(reversed(actions))
 
 
 class _Relaxation:
@@ -200,8 +200,8 @@ class _Relaxation:
             if id(one) not in chosen:
                 chosen[id(one)] = (ranks[low], one)
                 waiting |= one.pos & ~done
-        found = sorted(chosen.values(), key=lambda pair: pair[0])
-        return [one for _, one in found]
+        helpful = sorted(chosen.values(), key=lambda pair: pair[0])
+        return [one for _, one in helpful]
 
 
 class Pairs:

@@ -83,10 +83,10 @@ class Space:
         parts = [((1 << width) - 1, starts) for width, starts in self.classes]
 
         def key(state: int) -> object:
-            found: list[object] = [state & rest]
+            kept_parts: list[object] = [state & rest]
             for mask, starts in parts:
-                found.append(tuple(sorted([state >> start & mask for start in starts])))
-            return tuple(found)
+                kept_parts.append(tuple(sorted([state >> start & mask for start in starts])))
+            return tuple(kept_parts)
 
         return key
 
@@ -99,13 +99,13 @@ def _relevant(
     for condition in goal:
         wanted |= condition.pos
         unwanted |= condition.neg
-    found: list[Operator] = []
+    relevant: list[Operator] = []
     waiting = list(operators)
     while True:
         rest = []
         for one in waiting:
             if one.add & wanted or one.delete & unwanted:
-                found.append(one)
+                relevant.append(one)
                 wanted |= one.pos
                 unwanted |= one.neg
             else:
@@ -113,7 +113,7 @@ def _relevant(
         if len(rest) == len(waiting):
             break
         waiting = rest
-    kept = {id(one) for one in found}
+    kept = {id(one) for one in relevant}
     return [one for one in operators if id(one) in kept], wanted | unwanted
 
 
@@ -142,14 +142,14 @@ def _layout(
                 break
             slot = tuple(_SELF if name == inside[0] else name for name in atom)
             of[inside[0]][slot] = fact
-        slots = sorted({slot for found in of.values() for slot in found})
+        slots = sorted({slot for slots_of in of.values() for slot in slots_of})
         if not whole or not slots:
             continue
         starts = []
-        for found in of.values():
+        for slots_of in of.values():
             starts.append(len(order))
-            order += [found.get(slot, -1) for slot in slots]
-            placed.update(found.values())
+            order += [slots_of.get(slot, -1) for slot in slots]
+            placed.update(slots_of.values())
         classes.append((len(slots), starts))
     order += [fact for fact in places if fact not in placed]
     return classes, order
@@ -183,5 +183,5 @@ def _interchangeable(
     for name, types in instance.objects.items():
         if name in used and name not in instance.domain.constants:
             groups[types, tuple(sorted(marks[name]))].append(name)
-    found = [names for names in groups.values() if len(names) > 1]
-    return sorted(found, key=lambda names: (-len(names), names))
+    alike = [names for names in groups.values() if len(names) > 1]
+    return sorted(alike, key=lambda names: (-len(names), names))
