@@ -24,6 +24,10 @@ FORMATS: dict[str, tuple[str, str]] = {
     "tau-bench": ("tau-bench trajectories", "benchmarks.formats.tau_bench"),
     "anthropic": ("Anthropic Messages", "benchmarks.formats.sessions.anthropic"),
     "responses": ("OpenAI Responses", "benchmarks.formats.sessions.responses"),
+    "claude-code": ("Claude Code session", "benchmarks.formats.sessions.claude_code"),
+    "codex": ("Codex rollout", "benchmarks.formats.sessions.codex"),
+    "gemini-cli": ("Gemini CLI session", "benchmarks.formats.sessions.gemini_cli"),
+    "pi": ("Pi session or session trace", "benchmarks.formats.sessions.pi"),
     "openai-chat": ("OpenAI chat messages", "benchmarks.formats.openai_chat"),
 }
 # Formats whose files may be of a more particular one.

@@ -111,6 +111,11 @@ ABOUT = {
     "requests and responses.",
     "responses": "OpenAI Responses: a log of requests and responses, or rows with "
     "responses_create_params.",
+    "claude-code": "A session of Claude Code (JSONL); the command also takes the sub-agents that "
+    "lie beside it.",
+    "codex": "A rollout of Codex (JSONL).",
+    "gemini-cli": "A session of Gemini CLI (JSON or JSON lines).",
+    "pi": "A session of Pi, or a session trace of another harness (JSON lines).",
     "atif": "ATIF 1.0 to 1.8, as Harbor writes it: a trajectory, or a list or ZIP of them, with "
     "continuations.",
     "otel": "OpenTelemetry spans of generative AI as OTLP/JSON, one file or JSON lines, as SDKs "

@@ -100,7 +100,7 @@ def unwrapped(message: Any) -> Any:
         name = names[-1] if names and isinstance(names[-1], str) else ""
         role = name.removesuffix("Chunk").removesuffix("Message").lower()
         return {**message["kwargs"], "role": role, "type": None}
-    if isinstance(message.get("data"), dict) and message.get("type") in ROLES:
+    if isinstance(message.get("data"), dict) and string(message.get("type")) in ROLES:
         return {**message["data"], "role": message["type"], "type": None}
     if "message" in message and "role" not in message and isinstance(message["message"], dict):
         return message["message"]

@@ -153,7 +153,7 @@ def read_result(content: Any) -> tuple[str, list[dict[str, Any]]]:
     """Return the text of a tool's result and its images and files; other values are JSON."""
     if isinstance(content, dict) and isinstance(content.get("output"), str) and len(content) == 1:
         content = content["output"]
-    if isinstance(content, dict) and content.get("type") not in _TEXTS:
+    if isinstance(content, dict) and string(content.get("type")) not in _TEXTS:
         return as_text(content), []
     if isinstance(content, list) and not all(
         isinstance(one, str) or _is_part(one) for one in content

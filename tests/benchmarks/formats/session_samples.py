@@ -53,8 +53,152 @@ def responses() -> list[dict[str, Any]]:
     ]
 
 
+def claude_code() -> list[dict[str, Any]]:
+    """One answer in three lines, with a result between them; a side chain; a line that is cut."""
+
+    def line(kind: str, message: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+        line.count += 1  # type: ignore[attr-defined]
+        uuid = f"u{line.count}"  # type: ignore[attr-defined]
+        base = {"type": kind, "uuid": uuid, "parentUuid": None, "sessionId": "s1", "cwd": "/x"}
+        return {
+            **base,
+            "timestamp": f"2026-01-01T00:00:{uuid[1:]:0>2}Z",
+            "message": message,
+            **more,
+        }
+
+    line.count = 0  # type: ignore[attr-defined]
+
+    def agent(id: str, part: dict[str, Any], tokens: int, **more: Any) -> dict[str, Any]:
+        usage = {"input_tokens": 2, "cache_read_input_tokens": 8, "output_tokens": tokens}
+        message = {"id": id, "role": "assistant", "model": "some-model", "content": [part]}
+        return line("assistant", {**message, "usage": usage}, **more)
+
+    def user(content: Any, **more: Any) -> dict[str, Any]:
+        return line("user", {"role": "user", "content": content}, **more)
+
+    def result(id: str, content: Any, **more: Any) -> dict[str, Any]:
+        return user([{"type": "tool_result", "tool_use_id": id, "content": content}], **more)
+
+    side = {"isSidechain": True}
+    root = user("Look for the bag.", **side)
+    task = {
+        "type": "tool_use",
+        "id": "c3",
+        "name": "Task",
+        "input": {"prompt": "Look for the bag."},
+    }
+    return [
+        {"type": "file-history-snapshot", "messageId": "x", "snapshot": {}},
+        user("<command-name>/clear</command-name>"),
+        user("Caveat: The messages below are not for you.", isMeta=True),
+        user("Where is my bag?"),
+        agent("m1", {"type": "thinking", "thinking": "hm", "signature": "s"}, 1),
+        agent("m1", LOOK, 2),
+        result("c1", "in Oslo", toolUseResult={"structuredPatch": [{"lines": ["+a"]}]}),
+        agent("m1", READ, 5),
+        result("c2", [IMAGE]),
+        line("system", None, subtype="compact_boundary"),
+        user("We looked for a bag.", isCompactSummary=True),
+        agent("m2", task, 3),
+        root,
+        agent("m9", {"type": "text", "text": "It is in Oslo."}, 4, **side, parentUuid=root["uuid"]),
+        result("c3", "It is in Oslo."),
+        user("And the cat?"),
+        line("attachment", attachment={"type": "queued_command", "prompt": "Quick, please."}),
+        agent("m3", {"type": "text", "text": "At home."}, 6),
+        user("[Request interrupted by user]"),
+    ]
+
+
+def codex() -> list[dict[str, Any]]:
+    def line(kind: str, **payload: Any) -> dict[str, Any]:
+        return {"timestamp": "2026-01-01T00:00:00Z", "type": kind, "payload": payload}
+
+    def item(**payload: Any) -> dict[str, Any]:
+        return line("response_item", **payload)
+
+    def says(role: str, text: str) -> dict[str, Any]:
+        kind = "output_text" if role == "assistant" else "input_text"
+        return item(type="message", role=role, content=[{"type": kind, "text": text}])
+
+    def tokens(count: int) -> dict[str, Any]:
+        usage = {"input_tokens": count, "cached_input_tokens": 1, "output_tokens": count}
+        return line("event_msg", type="token_count", info={"total_token_usage": usage})
+
+    return [
+        line("session_meta", id="s1", cwd="/x", cli_version="0.9"),
+        line("turn_context", model="some-model"),
+        says("developer", "Be careful."),
+        says("user", "<environment_context>linux</environment_context>"),
+        says("user", "Where is my bag?"),
+        line("event_msg", type="user_message", message="Where is my bag?"),
+        item(type="reasoning", summary=[{"type": "summary_text", "text": "hm"}]),
+        item(type="function_call", call_id="c1", name="look_up", arguments='{"a": 1}'),
+        item(type="custom_tool_call", call_id="c2", name="patch", input="*** Begin"),
+        line("event_msg", type="agent_reasoning", text="hm"),
+        item(type="function_call_output", call_id="c1", output="in Oslo"),
+        tokens(5),
+        item(type="web_search_call", id="w1", action={"type": "search", "query": "bag"}),
+        tokens(9),
+        says("assistant", "In Oslo."),
+        line("event_msg", type="agent_message", message="In Oslo."),
+    ]
+
+
+def gemini_cli() -> list[dict[str, Any]]:
+    call = {"id": "c1", "name": "look_up", "args": {"a": 1}}
+    response = {"functionResponse": {"id": "c1", "name": "look_up", "response": {"output": "Oslo"}}}
+    answered = {**call, "result": [response], "status": "success"}
+    failed = {"id": "c2", "name": "read", "args": {}, "result": [response], "status": "error"}
+    tokens = {"input": 10, "output": 3, "cached": 4, "thoughts": 2}
+    said = {"id": "g1", "type": "gemini", "content": "", "model": "some-model", "tokens": tokens}
+    thoughts = [{"subject": "Bag", "description": "Where?"}]
+    return [
+        {"sessionId": "s1", "projectHash": "p", "startTime": "2026-01-01T00:00:00Z"},
+        {"id": "u1", "type": "user", "content": [{"text": "Where is my bag?"}]},
+        {**said, "toolCalls": [call]},
+        {"$set": {"lastUpdated": "2026-01-01T00:01:00Z"}},
+        {**said, "toolCalls": [answered, failed], "thoughts": thoughts},
+        {"id": "i1", "type": "info", "content": "Update available"},
+        {"id": "u2", "type": "user", "content": "System: Please continue."},
+        {**said, "id": "g2", "content": "In Oslo."},
+    ]
+
+
+def pi() -> list[dict[str, Any]]:
+    """A tree of entries with a branch that was left; an answer that was aborted."""
+    usage = {"input": 2, "output": 5, "cacheRead": 8, "cacheWrite": 0, "cost": {"total": 0.25}}
+    empty = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
+
+    def message(id: str, parent: str | None, **message: Any) -> dict[str, Any]:
+        return {"type": "message", "id": id, "parentId": parent, "message": message}
+
+    def agent(id: str, parent: str, content: list[Any], stop: str, used: Any) -> dict[str, Any]:
+        about = {"model": "some-model", "usage": used, "stopReason": stop}
+        return message(id, parent, role="assistant", content=content, **about)
+
+    call = {"type": "toolCall", "id": "c1", "name": "look_up", "arguments": {"a": 1}}
+    answer = {"role": "toolResult", "toolCallId": "c1", "toolName": "look_up", "isError": True}
+    return [
+        {"type": "session", "version": 3, "id": "s1", "cwd": "/x"},
+        message("a", None, role="user", content="Where is my bag?"),
+        agent("b", "a", [{"type": "thinking", "thinking": "hm"}, call], "toolUse", usage),
+        message("c", "b", **answer, content=[{"type": "text", "text": "no"}]),
+        message("x", "c", role="user", content="Never mind."),
+        agent("d", "c", [], "aborted", empty),
+        {"type": "compaction", "id": "e", "parentId": "d", "summary": "A bag was lost."},
+        message("f", "e", role="bashExecution", command="ls", output="bag"),
+        agent("g", "f", [{"type": "text", "text": "In Oslo."}], "stop", usage),
+    ]
+
+
 SESSIONS: dict[str, Any] = {
     "anthropic": anthropic,
     "responses": responses,
+    "claude-code": claude_code,
+    "codex": codex,
+    "gemini-cli": gemini_cli,
+    "pi": pi,
 }
-SESSION_LINES = frozenset(("anthropic", "responses"))
+SESSION_LINES = frozenset(SESSIONS)

@@ -113,6 +113,111 @@ class TestRequests:
         assert [len(t.messages) for t in read_whole(path)] == [6, 3]
 
 
+class TestClaudeCode:
+    def test_lines_of_one_answer_are_one_message(self, tmp_path: Path) -> None:
+        main, side = map(
+            trajectory_counts, read_whole(samples.write_sample(tmp_path, "claude-code"))
+        )
+        has(
+            main,
+            id="s1", parent=None, model="some-model", user=3, turns=2, assistant=3,
+            assistant_texts=1, tool_calls=3, matched=3, missing=0, errors=0, images=1, thinking=1,
+            tokens_in=30, tokens_out=14, first_user="Where is my bag?", last_assistant="At home.",
+        )  # fmt: skip
+        has(side, parent="s1", user=1, turns=1, assistant=1, tool_calls=0, tokens_out=4)
+
+    def test_a_crashed_session_is_read_up_to_its_last_line(self, tmp_path: Path) -> None:
+        path = samples.write_sample(tmp_path, "claude-code")
+        path.write_bytes(path.read_bytes().rstrip()[:-5])
+        report = describe_file(path)
+        assert report["error"] is None
+        assert report["left_out"]["truncated last line"] == 1
+        assert report["left_out"]["system/compact_boundary"] == 1
+        assert report["trajectories"][0]["last_assistant"] == "At home."
+
+    def test_sub_agents_lie_beside_their_session(self, tmp_path: Path) -> None:
+        rows = samples.SAMPLES["claude-code"]()
+        path = samples.write_lines(
+            tmp_path / "s1.jsonl", [r for r in rows if "isSidechain" not in r]
+        )
+        folder = tmp_path / "s1" / "subagents"
+        folder.mkdir(parents=True)
+        side = [{**r, "agentId": "b7"} for r in rows if "isSidechain" in r]
+        samples.write_lines(folder / "agent-b7.jsonl", side)
+        samples.write_lines(folder / "agent-acompact-1.jsonl", side)
+        report = describe_file(path)
+        assert [(t["id"], t["parent"]) for t in report["trajectories"]] == [
+            ("s1", None),
+            ("b7", "s1"),
+        ]
+        assert report["left_out"]["helper that writes a summary"] == 1
+
+    def test_a_session_without_an_answer_is_refused(self, tmp_path: Path) -> None:
+        rows = samples.SAMPLES["claude-code"]()[:4]
+        with pytest.raises(FileRefused, match="at least one message of the agent"):
+            check_file(samples.write_lines(tmp_path / "s.jsonl", rows), "")
+
+
+class TestOtherSessions:
+    def test_codex_says_what_a_person_wrote(self, tmp_path: Path) -> None:
+        has(
+            counts_of(samples.write_sample(tmp_path, "codex")),
+            id="s1", user=1, turns=1, assistant=None, assistant_texts=1, tool_calls=2, matched=1,
+            missing=1, errors=None, hosted_calls=1, thinking=1, tokens_in=9, tokens_out=9,
+        )  # fmt: skip
+
+    def test_gemini_repeats_a_message_with_its_results(self, tmp_path: Path) -> None:
+        has(
+            counts_of(samples.write_sample(tmp_path, "gemini-cli")),
+            id="s1", user=1, turns=1, assistant=2, assistant_texts=1, tool_calls=2, matched=2,
+            errors=1, thinking=1, tokens_in=20, tokens_out=10,
+        )  # fmt: skip
+
+    def test_pi_is_read_along_its_last_branch(self, tmp_path: Path) -> None:
+        path = samples.write_sample(tmp_path, "pi")
+        has(
+            counts_of(path),
+            id="s1", user=1, turns=1, assistant=2, assistant_texts=1, tool_calls=1, matched=1,
+            errors=1, thinking=1, tokens_in=20, tokens_out=10,
+        )  # fmt: skip
+        assert describe_file(path)["left_out"] == {
+            "entry of another branch": 1,
+            "empty answer (aborted)": 1,
+            "compaction": 1,
+        }
+
+    def test_a_cycle_of_parents_ends(self, tmp_path: Path) -> None:
+        rows = samples.SAMPLES["pi"]()
+        rows[1]["parentId"] = "g"
+        has(counts_of(samples.write_lines(tmp_path / "s.jsonl", rows)), user=1, assistant=2)
+
+    def test_a_session_trace_of_another_harness(self, tmp_path: Path) -> None:
+        call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+        rows = [
+            {"type": "session", "harness": "ours", "id": "s1", "name": "bag"},
+            {"type": "message", "message": {"role": "user", "content": "Where?"}},
+            {
+                "type": "message",
+                "message": {"role": "assistant", "content": "", "tool_calls": [call]},
+            },
+            {"type": "message", "message": {"role": "tool", "tool_call_id": "c1", "content": "x"}},
+            {"type": "message", "message": {"role": "assistant", "content": "Here."}},
+        ]
+        path = samples.write_lines(tmp_path / "s.jsonl", rows)
+        assert detect(path) == "pi"
+        has(counts_of(path), user=1, turns=1, assistant=2, tool_calls=1, matched=1)
+
+
+def test_a_file_that_two_formats_claim_is_asked_about(tmp_path: Path) -> None:
+    rows = [*samples.SAMPLES["codex"](), *samples.SAMPLES["claude-code"]()]
+    path = samples.write_lines(tmp_path / "s.jsonl", rows)
+    with pytest.raises(
+        FileRefused, match=r"name it with --format, found maybe Claude Code session"
+    ):
+        check_file(path, "")
+    assert check_file(path, "codex").trajectories == 1
+
+
 def test_a_report_says_what_a_file_holds(tmp_path: Path) -> None:
     report = describe_file(samples.write_sample(tmp_path, "anthropic"))
     assert (report["format"], report["left_out"], report["error"]) == ("anthropic", {}, None)
