@@ -65,7 +65,7 @@ def serving(*command: str, **environment: str) -> Iterator[Server]:
         process.wait(120)
 
 
-def wait_until_answered(server: Server, *, seconds: float = 60) -> None:
+def wait_until_answered(server: Server, *, seconds: float = 240) -> None:
     """Wait until the server takes connections."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
