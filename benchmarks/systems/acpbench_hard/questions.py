@@ -5,6 +5,7 @@ The task of a question is its ``group``; whether it is of ``dev`` or ``test`` is
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,9 +101,12 @@ def read_questions(paths: Sequence[Path]) -> list[PlanningQuestion]:
         problems.add(
             "files of questions", "at least one, such as app.dev.gen.json", Unquoted("none")
         )
+    # A checkout of the repository has a ``dev.gen.json`` in the folder of every task.
+    same_name = Counter(path.name for path in paths)
     for path in paths:
+        name = f"{path.parent.name}/{path.name}" if same_name[path.name] > 1 else path.name
         try:
-            _read_file(path, by_key, problems)
+            _read_file(File(path, name), split_of(path), by_key, problems)
         except FileRefused as refused:
             problems.extend(refused)
     problems.check()
@@ -110,19 +114,21 @@ def read_questions(paths: Sequence[Path]) -> list[PlanningQuestion]:
 
 
 def _read_file(
-    path: Path, by_key: dict[tuple[str, int], PlanningQuestion], problems: Problems
+    file: File,
+    split: str,
+    by_key: dict[tuple[str, int], PlanningQuestion],
+    problems: Problems,
 ) -> None:
-    split = split_of(path)
     empty = True
-    for field, index, item in File(path).entries():
+    for field, index, item in file.entries():
         empty = False
         if field or index is None:
-            problems.add(path.name, "a JSON list of questions", Unquoted("an object"))
+            problems.add(file.name, "a JSON list of questions", Unquoted("an object"))
             return
         if len(by_key) >= MOST_QUESTIONS:
-            problems.add(path.name, f"at most {MOST_QUESTIONS} questions", Unquoted("more"))
+            problems.add(file.name, f"at most {MOST_QUESTIONS} questions", Unquoted("more"))
             return
-        where = f"{path.name}, row {index + 1}"
+        where = f"{file.name}, row {index + 1}"
         if not isinstance(item, dict):
             problems.add(where, "an object", item)
             continue
@@ -133,7 +139,7 @@ def _read_file(
         if by_key.setdefault(key, question) != question:
             problems.add(f"{where}, id", "an id of its own", question.question_id)
     if empty:
-        problems.add(path.name, "at least one question", Unquoted("none"))
+        problems.add(file.name, "at least one question", Unquoted("none"))
 
 
 def split_of(path: Path) -> str:

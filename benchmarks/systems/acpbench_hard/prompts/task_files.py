@@ -53,6 +53,8 @@ def read_task_files(paths: Sequence[Path]) -> Json:
     """
     problems = Problems()
     texts = {path: read for path in paths if (read := _read(path, problems)) is not None}
+    # A file that could not be read is missing for those that include it: one fault, named once.
+    problems.check()
     prompts: dict[str, dict[str, Json]] = {}
     for path, own in texts.items():
         key = _TASK.fullmatch(str(own.get("task", "")))

@@ -64,6 +64,17 @@ def test_both_naming_schemes_and_gzip(tmp_path):
     assert found["app"].id == f"app:{FIRST['app'].domain}:{FIRST['app'].question_id}"
 
 
+def test_faults_name_the_folder_of_files_with_one_name(tmp_path):
+    for task in ("app", "val"):
+        (tmp_path / task).mkdir()
+        row = row_of(FIRST[task])
+        if task == "val":
+            del row["answer"]
+        (tmp_path / task / "dev.gen.json").write_text(json.dumps([row]))
+
+    assert faults(tmp_path).startswith("val/dev.gen.json, row 1, answer: expected")
+
+
 def test_recorded_answers_come_along(tmp_path):
     questions, answers = tmp_path / "all.json", tmp_path / "answers.jsonl"
     questions.write_text(json.dumps(rows()))

@@ -164,6 +164,16 @@ def test_what_is_wrong_with_a_task_file_is_said(tmp_path, old, new, message):
         read(tmp_path)
 
 
+def test_a_file_that_all_include_is_one_fault_where_it_cannot_be_read(tmp_path):
+    configs = checkout(tmp_path) / "configs" / "tasks" / "acp_gen_chat"
+    (configs / "_gen_yaml_2shot").write_text(COMMON.replace("until:", "until: ["))
+    with pytest.raises(FileRefused) as refused:
+        read(tmp_path)
+
+    (problem,) = refused.value.problems
+    assert problem.where.startswith("_gen_yaml_2shot, line ")
+
+
 @pytest.mark.django_db
 def test_a_run_needs_the_files_and_says_so(tmp_path):
     folder = checkout(tmp_path)
