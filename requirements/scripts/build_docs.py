@@ -36,6 +36,8 @@ PLACES = {
 FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 INLINE_SCRIPT = re.compile(r"<script>(.+?)</script>", re.DOTALL)
+# In the script that draws a page in the palette that a reader chose.
+READS_PALETTE = '__md_get("__palette")'
 APPS = {
     "config": "Commands of the server",
     "benchmarks": "Commands for benchmarks and runs",
@@ -243,8 +245,10 @@ def build(stage: Path) -> None:
 def finish(site: Path) -> None:
     """Move inline scripts into files, which the content security policy allows.
 
-    The product has its own page for addresses that lead nowhere.
+    The palette follows the theme that is chosen in the product. The product has its own page for
+    addresses that lead nowhere.
     """
+    theme = (ROOT / "docs" / "site" / "theme.js").read_text()
     for name in ("404.html", "sitemap.xml"):
         (site / name).unlink(missing_ok=True)
     licence = next(
@@ -254,13 +258,10 @@ def finish(site: Path) -> None:
     for page in site.rglob("*.html"):
 
         def moved(match: re.Match[str], folder: Path = page.parent) -> str:
-            script = (
-                site
-                / "assets"
-                / "scripts"
-                / f"{hashlib.sha256(match[1].encode()).hexdigest()[:8]}.js"
-            )
-            write(script, match[1])
+            code = theme + match[1] if READS_PALETTE in match[1] else match[1]
+            name = f"{hashlib.sha256(code.encode()).hexdigest()[:8]}.js"
+            script = site / "assets" / "scripts" / name
+            write(script, code)
             return f'<script src="{os.path.relpath(script, folder)}"></script>'
 
         # The keyboard scrolls a wide table on a narrow screen once it is there.

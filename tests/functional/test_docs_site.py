@@ -39,6 +39,23 @@ def test_the_theme_that_a_reader_chooses_is_kept(docs: Page) -> None:
     expect(docs.locator("body")).to_have_attribute("data-md-color-scheme", "slate")
 
 
+def test_the_theme_is_the_one_of_the_product(docs: Page) -> None:
+    body = docs.locator("body")
+    docs.evaluate("localStorage.setItem('theme', 'dark')")
+    docs.reload()
+    expect(body).to_have_attribute("data-md-color-scheme", "slate")
+    docs.evaluate("localStorage.setItem('theme', 'light')")
+    docs.reload()
+    expect(body).to_have_attribute("data-md-color-scheme", "default")
+
+    docs.get_by_title("Use the dark theme").click()
+    expect(body).to_have_attribute("data-md-color-scheme", "slate")
+    assert docs.evaluate("localStorage.getItem('theme')") == "dark"
+    docs.get_by_title("Use the theme of the system").click()
+    expect(docs.get_by_title("Use the light theme")).to_be_visible()
+    assert docs.evaluate("localStorage.getItem('theme')") is None
+
+
 @pytest.mark.parametrize("path", ["", "statistics/", "commands/analysis/", "api-reference/"])
 def test_pages_have_no_serious_violation_and_do_not_scroll_sideways(docs: Page, path: str) -> None:
     docs.goto(docs.url + path)
