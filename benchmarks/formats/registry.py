@@ -28,6 +28,11 @@ FORMATS: dict[str, tuple[str, str]] = {
     "codex": ("Codex rollout", "benchmarks.formats.sessions.codex"),
     "gemini-cli": ("Gemini CLI session", "benchmarks.formats.sessions.gemini_cli"),
     "pi": ("Pi session or session trace", "benchmarks.formats.sessions.pi"),
+    "swe-agent": ("SWE-agent trajectory", "benchmarks.formats.sessions.swe_agent"),
+    "mini-swe-agent": ("mini-SWE-agent trajectory", "benchmarks.formats.sessions.mini_swe_agent"),
+    "openhands": ("OpenHands events", "benchmarks.formats.sessions.openhands"),
+    "sharegpt": ("ShareGPT conversations", "benchmarks.formats.sessions.sharegpt"),
+    "agent-data": ("Agent data protocol", "benchmarks.formats.sessions.agent_data"),
     "openai-chat": ("OpenAI chat messages", "benchmarks.formats.openai_chat"),
 }
 # Formats whose files may be of a more particular one.

@@ -26,7 +26,8 @@ class Shape:
     ``keys`` are the fields of the object at the top; ``first`` those of a list's first member,
     or of the first line's object. Of a bundle, ``keys`` are the names of its files and folders, and
     ``first`` the fields of its first JSON file. ``rows`` are the objects in its first lines;
-    ``names`` are all fields at any depth, and ``values`` what stands in those of ``TELLING``."""
+    ``names`` are all fields at any depth, and ``values`` what stands in those of ``TELLING``.
+    ``file`` is the file's name."""
 
     kind: Literal["list", "object", "lines", "parquet", "bundle", "other"]
     keys: frozenset[str] = frozenset()
@@ -34,6 +35,7 @@ class Shape:
     rows: tuple[Mapping[str, Any], ...] = ()
     names: frozenset[str] = frozenset()
     values: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    file: str = ""
 
     def tells(self, name: str, *values: str) -> bool:
         """Return whether one of these values stands somewhere in a field of this name."""
@@ -53,8 +55,10 @@ class Shape:
 
 def shape_of(source: FileSource) -> Shape:
     """Return the shape of a file, from its first megabyte."""
-    if source.members:
-        return _bundle(source)
+    return replace(_bundle(source) if source.members else _file(source), file=source.name)
+
+
+def _file(source: FileSource) -> Shape:
     with source.open() as raw:
         head = raw.read(HEAD)
     if head.startswith(b"PAR1"):

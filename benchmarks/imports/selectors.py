@@ -116,6 +116,11 @@ ABOUT = {
     "codex": "A rollout of Codex (JSONL).",
     "gemini-cli": "A session of Gemini CLI (JSON or JSON lines).",
     "pi": "A session of Pi, or a session trace of another harness (JSON lines).",
+    "swe-agent": "A trajectory of SWE-agent (.traj).",
+    "mini-swe-agent": "A trajectory of mini-SWE-agent (.traj.json).",
+    "openhands": "Events of OpenHands: output.jsonl of its evaluation, or events of its SDK.",
+    "sharegpt": "Conversations of from and value, as JSON or JSON lines.",
+    "agent-data": "The agent data protocol: rows of actions and observations.",
     "atif": "ATIF 1.0 to 1.8, as Harbor writes it: a trajectory, or a list or ZIP of them, with "
     "continuations.",
     "otel": "OpenTelemetry spans of generative AI as OTLP/JSON, one file or JSON lines, as SDKs "

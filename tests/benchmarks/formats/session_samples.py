@@ -193,6 +193,140 @@ def pi() -> list[dict[str, Any]]:
     ]
 
 
+def swe_agent() -> dict[str, Any]:
+    """The same id in two steps; a demonstration; a last result among the steps only."""
+
+    def agent(text: str, name: str, arguments: str) -> dict[str, Any]:
+        call = {"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}
+        return {"role": "assistant", "content": text, "thought": text, "action": name,
+                "tool_calls": [call]}  # fmt: skip
+
+    return {
+        "environment": "main",
+        "trajectory": [{"action": "look_up", "observation": "in Oslo"},
+                       {"action": "submit", "observation": "handed in"}],
+        "history": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "This is how:", "is_demo": True},
+            {"role": "user", "content": [{"type": "text", "text": "Where is my bag?"}]},
+            agent("I look.", "look_up", '{"a": 1}'),
+            {"role": "tool", "content": "in Oslo", "tool_call_ids": ["c1"]},
+            agent("Done.", "submit", "{}"),
+        ],
+        "info": {
+            "exit_status": "submitted",
+            "model_stats": {"tokens_sent": 9, "tokens_received": 4, "instance_cost": 0.5},
+        },
+        "replay_config": '{"agent": {"model": {"name": "some-model"}}}',
+    }  # fmt: skip
+
+
+def mini_swe_agent() -> dict[str, Any]:
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "look_up", "arguments": '{"a": 1}'},
+    }
+    usage = {"usage": {"prompt_tokens": 9, "completion_tokens": 4}, "model": "some-model"}
+    return {
+        "trajectory_format": "mini-swe-agent-1.1",
+        "info": {
+            "exit_status": "Submitted",
+            "model_stats": {"instance_cost": 0.5},
+            "config": {"model": {"model_name": "other"}},
+        },
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Where is my bag?"},
+            {"role": "assistant", "content": "", "tool_calls": [call],
+             "extra": {"cost": 0.25, "response": usage, "timestamp": 1767225600.5}},
+            {"role": "tool", "tool_call_id": "c1", "content": "no", "extra": {"returncode": 1}},
+            {"role": "assistant", "content": "I cannot."},
+            {"role": "user", "content": "Format error: no command"},
+            {"role": "assistant", "content": "Now:\n```bash\necho Oslo\n```"},
+            {"role": "exit", "content": "Oslo", "extra": {"exit_status": "Submitted"}},
+        ],
+    }  # fmt: skip
+
+
+def openhands() -> list[dict[str, Any]]:
+    """A row of an evaluation: two calls in one answer, one of them failing; an ending."""
+
+    def response(id: str, *names: tuple[str, str]) -> dict[str, Any]:
+        calls = [
+            {"id": call, "type": "function", "function": {"name": name, "arguments": '{"a": 1}'}}
+            for call, name in names
+        ]
+        return {"id": id, "model": "some-model", "choices": [{"message": {"tool_calls": calls}}]}
+
+    both = response("r1", ("c1", "look_up"), ("c2", "read"))
+
+    def act(
+        number: int, action: str, call: str, answer: dict[str, Any], **args: Any
+    ) -> dict[str, Any]:
+        about = {"function_name": action, "tool_call_id": call, "model_response": answer}
+        return {"id": number, "source": "agent", "action": action, "args": args,
+                "tool_call_metadata": about}  # fmt: skip
+
+    def saw(number: int, cause: int, content: str, **more: Any) -> dict[str, Any]:
+        return {"id": number, "source": "agent", "observation": "run", "cause": cause,
+                "content": content, **more}  # fmt: skip
+
+    history = [
+        {"id": 0, "source": "agent", "action": "system", "args": {"content": "Be brief."}},
+        {"id": 1, "source": "user", "action": "message", "args": {"content": "Where is my bag?"}},
+        {"id": 2, "source": "user", "action": "recall", "args": {"query": "bag"}},
+        act(3, "look_up", "c1", both, thought="I look.", a=1),
+        act(4, "read", "c2", both, thought=""),
+        saw(5, 3, "in Oslo"),
+        saw(6, 4, "no such file", success=False),
+        act(7, "finish", "c3", response("r2", ("c3", "finish")), thought="In Oslo."),
+    ]
+    usage = {"prompt_tokens": 9, "completion_tokens": 4}
+    metrics = {"accumulated_cost": 0.5, "accumulated_token_usage": usage}
+    return [
+        {"instance_id": f"bag-{n}", "history": history, "metrics": metrics,
+         "test_result": {"report": {"resolved": True}}}
+        for n in (1, 2)
+    ]  # fmt: skip
+
+
+def sharegpt() -> list[dict[str, Any]]:
+    calls = '[{"name": "look_up", "arguments": {"a": 1}}, {"name": "read", "arguments": {}}]'
+    chat = [
+        ("human", "Where is my bag?"),
+        ("function_call", calls),
+        ("observation", "in Oslo"),
+        ("observation", "a map"),
+        ("gpt", "<think>hm</think>In Oslo."),
+        ("human", "And the cat?"),
+        ("gpt", 'I look.\n<tool_call>{"name": "look_up", "arguments": {"a": 2}}</tool_call>'),
+        ("tool", "<tool_response>at home</tool_response>"),
+        ("gpt", "At home."),
+    ]
+    conversations = [{"from": speaker, "value": value} for speaker, value in chat]
+    return [
+        {"conversations": conversations, "system": "Be brief.", "tools": '[{"name": "look_up"}]'}
+    ]
+
+
+def agent_data() -> list[dict[str, Any]]:
+    content = [
+        {"class_": "text_observation", "content": "Where is my bag?", "source": "user"},
+        {
+            "class_": "api_action",
+            "function": "look_up",
+            "kwargs": {"a": 1},
+            "description": "I look.",
+        },
+        {"class_": "text_observation", "content": "in Oslo", "source": "environment"},
+        {"class_": "code_action", "language": "bash", "content": "ls", "description": None},
+        {"class_": "web_observation", "url": "x", "html": "<p>", "image_observation": "QUJD"},
+        {"class_": "message_action", "content": "In Oslo.", "description": None},
+    ]
+    return [{"id": "bag", "content": content, "details": {"resolved": "True", "tools": "[{}]"}}]
+
+
 SESSIONS: dict[str, Any] = {
     "anthropic": anthropic,
     "responses": responses,
@@ -200,5 +334,11 @@ SESSIONS: dict[str, Any] = {
     "codex": codex,
     "gemini-cli": gemini_cli,
     "pi": pi,
+    "swe-agent": swe_agent,
+    "mini-swe-agent": mini_swe_agent,
+    "openhands": openhands,
+    "sharegpt": sharegpt,
+    "agent-data": agent_data,
 }
-SESSION_LINES = frozenset(SESSIONS)
+DOCUMENTS = ("swe-agent", "mini-swe-agent", "sharegpt", "agent-data")
+SESSION_LINES = frozenset(SESSIONS) - frozenset(DOCUMENTS)

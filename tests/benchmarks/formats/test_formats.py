@@ -26,9 +26,11 @@ def test_a_sound_file_is_recognised_and_read(name: str, tmp_path: Path) -> None:
     for trajectory in found:
         assert trajectory.attempt and trajectory.attempt >= 1
         assert split_turns(trajectory.messages)[1]
+        if trajectory.session.get("parent"):  # a sub-agent, which calls nothing
+            continue
         calls = [call for m in trajectory.messages for call in m.calls]
         assert calls[0].name == "look_up" and calls[0].arguments == {"a": 1}
-        assert any(m.speaker == "tool" and m.call_id == "c1" for m in trajectory.messages)
+        assert any(m.speaker == "tool" and m.call_id == calls[0].id for m in trajectory.messages)
 
 
 @pytest.mark.parametrize("name", FORMATS)

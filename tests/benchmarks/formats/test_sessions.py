@@ -208,6 +208,95 @@ class TestOtherSessions:
         has(counts_of(path), user=1, turns=1, assistant=2, tool_calls=1, matched=1)
 
 
+class TestAgentsThatWork:
+    def test_swe_agent_uses_an_id_again(self, tmp_path: Path) -> None:
+        path = samples.write_sample(tmp_path, "swe-agent")
+        has(
+            counts_of(path),
+            id="swe-agent.json", model="some-model", user=1, turns=1, assistant=2, tool_calls=2,
+            tool_results=2, matched=2, errors=None, tokens_in=9, tokens_out=4,
+        )  # fmt: skip
+        (trajectory,) = read_whole(path)
+        assert trajectory.messages[-1].text == "handed in"
+        assert (trajectory.termination, trajectory.scores["cost"]) == ("submitted", 0.5)
+
+    def test_swe_agent_writes_actions_as_text(self, tmp_path: Path) -> None:
+        def say(role: str, content: str, **more: Any) -> dict[str, Any]:
+            return {"role": role, "content": content, "agent": "main", **more}
+
+        history = [
+            say("user", "Where is my bag?"),
+            say("assistant", "I look.\n```\nls\n```", thought="I look.", action="ls\n"),
+            say("user", "a bag"),
+            say("assistant", "Done.\n```\nsubmit\n```", thought="Done.", action="submit"),
+        ]
+        path = samples.write(tmp_path / "x.traj", {"history": history})
+        has(counts_of(path), user=1, turns=1, assistant_texts=2, tool_calls=2, matched=1, missing=1)
+
+    def test_mini_swe_agent_ends_with_what_was_handed_in(self, tmp_path: Path) -> None:
+        path = samples.write_sample(tmp_path, "mini-swe-agent")
+        has(
+            counts_of(path),
+            model="some-model", user=1, turns=1, assistant=3, assistant_texts=2, tool_calls=2,
+            matched=2, errors=1, tokens_in=9, tokens_out=4, last_assistant="Now:",
+        )  # fmt: skip
+        bare = samples.SAMPLES["mini-swe-agent"]()["messages"][:2] + [
+            {"role": "assistant", "content": "```\nls\n```"},
+            {"role": "user", "content": "a bag"},
+        ]
+        older = samples.write(tmp_path / "bag.traj.json", bare)
+        assert detect(older) == "mini-swe-agent"
+        has(counts_of(older), id="bag", user=1, tool_calls=1, matched=1, assistant_texts=0)
+
+    def test_openhands_rows_and_events(self, tmp_path: Path) -> None:
+        first, second = map(
+            trajectory_counts, read_whole(samples.write_sample(tmp_path, "openhands"))
+        )
+        has(
+            first,
+            id="bag-1", model="some-model", user=1, turns=1, assistant=2, assistant_texts=2,
+            tool_calls=3, tool_results=2, matched=2, missing=1, errors=1, tokens_in=9, tokens_out=4,
+        )  # fmt: skip
+        assert second["id"] == "bag-2"
+        call = {"id": "c1", "name": "look_up", "arguments": '{"a": 1}'}
+        stats = {"default": {"model_name": "some-model", "accumulated_token_usage":
+                             {"prompt_tokens": 9, "completion_tokens": 4}}}  # fmt: skip
+        text = [{"type": "text", "text": "<think>hm</think>\n\n"}]
+        message = {"role": "user", "content": [{"type": "text", "text": "Where?"}]}
+        events = [
+            {"kind": "MessageEvent", "source": "user", "llm_message": message},
+            {"kind": "ActionEvent", "source": "agent", "thought": text, "tool_call": call,
+             "llm_response_id": "r1", "tool_call_id": "c1"},
+            {"kind": "AgentErrorEvent", "source": "agent", "tool_call_id": "c1", "error": "no"},
+            {"kind": "ConversationStateUpdateEvent", "source": "environment", "key": "stats",
+             "value": {"usage_to_metrics": stats}},
+        ]  # fmt: skip
+        has(
+            counts_of(samples.write_lines(tmp_path / "events.jsonl", events)),
+            user=1, turns=1, assistant=1, assistant_texts=0, thinking=1, tool_calls=1, matched=1,
+            errors=1, tokens_in=9, tokens_out=4,
+        )  # fmt: skip
+
+    def test_data_sets_give_results_in_order(self, tmp_path: Path) -> None:
+        has(
+            counts_of(samples.write_sample(tmp_path, "sharegpt")),
+            user=2, turns=2, assistant=4, assistant_texts=3, tool_calls=3, matched=3, thinking=1,
+            errors=None, last_assistant="At home.",
+        )  # fmt: skip
+        has(
+            counts_of(samples.write_sample(tmp_path, "agent-data")),
+            id="bag", user=1, turns=1, assistant=3, assistant_texts=2, tool_calls=2, matched=2,
+            images=1, errors=None,
+        )  # fmt: skip
+
+    def test_who_speaks_is_never_guessed(self, tmp_path: Path) -> None:
+        rows = [{"conversations": [{"from": "narrator", "value": "x"}]}]
+        with pytest.raises(
+            FileRefused, match=r"conversations\[0\].from: expected one of human, gpt"
+        ):
+            check_file(samples.write(tmp_path / "x.json", rows), "")
+
+
 def test_a_file_that_two_formats_claim_is_asked_about(tmp_path: Path) -> None:
     rows = [*samples.SAMPLES["codex"](), *samples.SAMPLES["claude-code"]()]
     path = samples.write_lines(tmp_path / "s.jsonl", rows)

@@ -1,0 +1,130 @@
+"""Conversations in the shape of ShareGPT: ``conversations`` of ``{from, value}``.
+
+A call is a message of its own (``function_call``) or stands in a text between marks; results follow
+in order.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from benchmarks.core.problems import Problems
+from benchmarks.formats.messages import MOST_MESSAGES
+from benchmarks.formats.sessions.lines import decoded, session_lines
+from benchmarks.formats.sessions.openhands import thinking_apart
+from benchmarks.formats.sessions.parts import Parts, Result, read_parts, read_tool_call, string
+from benchmarks.formats.sessions.transcript import Transcript, as_system, tool_definitions
+from benchmarks.formats.shape import Shape, shape_of
+from benchmarks.formats.source import FileSource, Spot
+from benchmarks.formats.trajectory import ImportedTrajectory, ToolCall
+
+UNSTATED = ("errors",)
+CHAT = "conversations"
+_USER = ("human", "user")
+_AGENT = ("gpt", "assistant", "model", "chatgpt", "bing", "bard", "claude")
+_CALL = ("function_call", "tool_call", "function-call")
+_RESULT = ("observation", "tool", "function_response", "function", "tool_response", "ipython")
+_READ = frozenset((CHAT, "system", "tools", "model", "id", "task_id", "reward"))
+_INLINE = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
+_ANSWER = re.compile(r"\A\s*<tool_response>\s*(.*?)\s*</tool_response>\s*\Z", re.DOTALL)
+
+
+def recognises(shape: Shape) -> bool:
+    return shape.kind in ("object", "list", "lines") and CHAT in shape.top
+
+
+def whole(source: FileSource) -> FileSource:
+    """Return the one file."""
+    return source
+
+
+def read(
+    source: FileSource, problems: Problems, header: dict[str, Any]
+) -> Iterator[ImportedTrajectory]:
+    """Yield a trajectory for each row; faults are noted, and what has one is left out."""
+    for number, (spot, row) in enumerate(rows_of(source, problems, header), 1):
+        before = problems.total
+        made = _row(spot, row, f"{source.name.split('.json')[0]}#{number}")
+        if made is not None and problems.total == before:
+            yield made
+
+
+def rows_of(
+    source: FileSource, problems: Problems, header: dict[str, Any]
+) -> Iterator[tuple[Spot, dict[str, Any]]]:
+    """Yield the rows of a data set: lines, the members of a list, or the one object."""
+    top, kind = Spot(problems, source.name), shape_of(source).kind
+    if kind == "lines":
+        yield from session_lines(source, problems, header)
+    elif kind == "object":
+        yield top, source.document(MOST_MESSAGES)
+    else:
+        for _, index, item in source.entries():
+            if isinstance(item, dict):
+                yield top.at(index or 0), item
+            else:
+                top.at(index or 0).fault("a row: an object", item)
+
+
+def _row(spot: Spot, row: Mapping[str, Any], default_id: str) -> ImportedTrajectory | None:
+    given = next((row[n] for n in ("id", "task_id") if isinstance(row.get(n), str | int)), "")
+    transcript = Transcript(str(given) or default_id, UNSTATED)
+    as_system(transcript, row.get("system"))
+    chat = row.get(CHAT)
+    if not isinstance(chat, list) or not chat or len(chat) > MOST_MESSAGES:
+        spot.at(CHAT).fault(f"a list of 1 to {MOST_MESSAGES} messages", chat)
+        return None
+    for index, message in enumerate(chat):
+        _add(transcript, spot.at(CHAT).at(index), message)
+    transcript.model = string(row.get("model"))
+    transcript.tools = tool_definitions(decoded(row.get("tools")))
+    reward = row.get("reward")
+    if isinstance(reward, int | float) and not isinstance(reward, bool):
+        transcript.scores["reward"] = float(reward)
+    transcript.about |= {name: value for name, value in row.items() if name not in _READ}
+    return transcript.trajectory(spot)
+
+
+def _add(transcript: Transcript, spot: Spot, message: Any) -> None:
+    if not isinstance(message, dict):
+        spot.fault("a message: an object with 'from' and 'value'", message)
+        return
+    speaker = message.get("from", message.get("role"))
+    parts = read_parts(message.get("value", message.get("content")))
+    if speaker in _USER:
+        transcript.say("user", parts)
+    elif speaker in _CALL:
+        transcript.agent(Parts(calls=_calls(transcript, parts.text)))
+    elif speaker in _AGENT:
+        texts = thinking_apart(parts.text)
+        texts.attachments, texts.thoughts = parts.attachments, [*texts.thoughts, *parts.thoughts]
+        inline = _INLINE.findall(texts.text)
+        if inline:
+            rest = _INLINE.sub("", texts.text).strip()
+            texts.texts = [rest] if rest else []
+            texts.calls = [call for one in inline for call in _calls(transcript, one)]
+        transcript.agent(texts)
+    elif speaker in _RESULT:
+        id = next(iter(transcript.waiting), "")
+        answer = _ANSWER.match(parts.text)
+        transcript.result(Result(id, answer[1] if answer else parts.text,
+                                 attachments=parts.attachments))  # fmt: skip
+    elif speaker == "system":
+        transcript.say("system", parts)
+    else:
+        known = ", ".join((*_USER[:1], *_AGENT[:1], *_CALL[:1], *_RESULT[:1], "system"))
+        spot.at("from").fault(f"one of {known}", speaker)
+
+
+def _calls(transcript: Transcript, text: str) -> list[ToolCall]:
+    """Return the calls in a text: one, or a list of them; ids are given by their order."""
+    value = decoded(text)
+    calls: list[ToolCall] = []
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, dict):
+            call = read_tool_call(one)
+        else:
+            call = ToolCall("(no name)", text, raw=True)
+        id = f"call-{len(transcript.called) + len(calls) + 1}"
+        calls.append(ToolCall(call.name, call.arguments, id, raw=call.raw))
+    return calls
