@@ -6,14 +6,26 @@ The task of a question is its ``group``; whether it is of ``dev`` or ``test`` is
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from benchmarks.core.problems import FileRefused, Problems, Unquoted, text_fault
+from pydantic import BeforeValidator, create_model, model_validator
+
+from benchmarks.core.problems import FileRefused, Problems, Unquoted
+from benchmarks.core.schemas import (
+    MISSING,
+    RowSchema,
+    expect,
+    list_of,
+    must,
+    one_of,
+    read_row,
+    text,
+)
 from benchmarks.formats.source import File
-from benchmarks.systems.acpbench_hard.tasks import BOOL, BY_GROUP, YES_NO, is_choice
+from benchmarks.systems.acpbench_hard.tasks import BY_GROUP, MCQ, YES_NO, is_choice
 
 SPLITS = ("dev", "test")
 
@@ -129,10 +141,7 @@ def _read_file(
             problems.add(file.name, f"at most {MOST_QUESTIONS} questions", Unquoted("more"))
             return
         where = f"{file.name}, row {index + 1}"
-        if not isinstance(item, dict):
-            problems.add(where, "an object", item)
-            continue
-        question = _Item(where, item, problems).read(split)
+        question = _read_question(where, item, split, problems)
         if question is None:
             continue
         key = (question.task, question.question_id)
@@ -158,139 +167,105 @@ def parse_id(given: Any) -> int | None:
     return number
 
 
-class _Item:
-    """One member of a file; notes what is wrong with it."""
-
-    def __init__(self, where: str, item: Mapping[str, Any], problems: Problems) -> None:
-        self.where, self.item, self.problems, self.faults = where, item, problems, 0
-
-    def fault(self, field: str, expected: str, found: Any) -> None:
-        self.faults += 1
-        self.problems.add(f"{self.where}, {field}", expected, found)
-
-    def read(self, split: str) -> PlanningQuestion | None:
-        """Return the question, or None with its faults noted."""
-        number = self._id()
-        group = self.item.get("group")
-        if not isinstance(group, str) or group not in BY_GROUP:
-            self.fault("group", "one of " + ", ".join(BY_GROUP), group)
-            return None
-        task = BY_GROUP[group]
-        context, question = self._text("context"), self._text("question")
-        answer = self.item.get("answer")
-        if is_choice(task):
-            return self._choice(task, split, number, group, context, question, answer)
-        domain, problem = self._text("PDDL_domain"), self._text("PDDL_problem")
-        _ANSWERS[task](self, answer)
-        if self.faults:
-            return None
-        return PlanningQuestion(
-            task, split, number, group, context, question, domain, problem, answer
-        )
-
-    def _choice(
-        self,
-        task: str,
-        split: str,
-        number: int,
-        group: str,
-        context: str,
-        question: str,
-        answer: Any,
-    ) -> PlanningQuestion | None:
-        """Return a question whose possible answers are given, or None with its faults noted."""
-        choices: tuple[tuple[str, str], ...] = ()
-        options: Sequence[str] = YES_NO
-        if not task.endswith(BOOL):
-            given = self.item.get("choices")
-            parts = given if isinstance(given, dict) else {}
-            for name in ("text", "label"):
-                self.texts(f"choices.{name}", parts.get(name))
-            if self.faults:
-                return None
-            if len(parts["text"]) != len(parts["label"]) or not set(parts["label"]) <= set(LETTERS):
-                self.fault(
-                    "choices", f"a text for each label, {LETTERS[0]} to {LETTERS[-1]}", given
-                )
-            choices = tuple(zip(parts["label"], parts["text"], strict=False))
-            options = [letter for letter, _ in choices]
-        known = {option.lower(): option for option in options}
-        right = known.get(answer.strip().lower()) if isinstance(answer, str) else None
-        if right is None:
-            self.fault("answer", "one of " + ", ".join(options), answer)
-        if self.faults:
-            return None
-        return PlanningQuestion(
-            task, split, number, group, context, question, "", "", right, choices
-        )
-
-    def _id(self) -> int:
-        number = parse_id(self.item.get("id"))
-        if number is None:
-            self.fault("id", "a whole number of 64 bits", self.item.get("id"))
-            return 0
-        return number
-
-    def _text(self, name: str) -> str:
-        value = self.item.get(name)
-        if expected := text_fault(value, LONGEST_TEXT):
-            self.fault(name, expected, value)
-        return str(value)
-
-    def texts(self, field: str, value: Any) -> None:
-        """Check a list of texts, which may be empty."""
-        if not isinstance(value, list):
-            self.fault(field, "a list of texts", value)
-        elif len(value) > MOST_ANSWERS:
-            self.fault(field, f"at most {MOST_ANSWERS} texts", value)
-        else:
-            for place, one in enumerate(value):
-                if expected := text_fault(one, LONGEST_TEXT):
-                    self.fault(f"{field}[{place}]", expected, one)
-
-    def lists(self, value: Any, names: Iterable[str]) -> None:
-        """Check an object of lists of texts."""
-        if not isinstance(value, dict):
-            self.fault("answer", "an object with " + ", ".join(names), value)
-            return
-        for name in names:
-            self.texts(f"answer.{name}", value.get(name))
+def _id(given: Any) -> int:
+    number = parse_id(given)
+    if number is None:
+        raise expect("a whole number of 64 bits")
+    return number
 
 
 def _is_number(text: str) -> bool:
     return re.fullmatch(r"-?[0-9]{1,19}", text) is not None
 
 
-def _check_texts(item: _Item, value: Any) -> None:
-    item.texts("answer", value)
+Text = Annotated[str, text(LONGEST_TEXT)]
+Texts = Annotated[list[Text], list_of(MOST_ANSWERS)]
 
 
-def _check_index(item: _Item, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not -1 <= value < 10**9:
-        item.fault("answer", "an index from 0, or -1", value)
+class QuestionRow(RowSchema):
+    """What all questions have."""
+
+    id: Annotated[int, BeforeValidator(_id)] = MISSING
+    group: Annotated[str, one_of(f"one of {', '.join(BY_GROUP)}", BY_GROUP)] = MISSING
+    context: Text = MISSING
+    question: Text = MISSING
 
 
-def _check_removable(item: _Item, value: Any) -> None:
-    if not isinstance(value, list):
-        item.fault("answer", "a list of lists", value)
-        return
-    for place, one in enumerate(value):
-        item.texts(f"answer[{place}]", one)
+class OpenRow(QuestionRow):
+    """A question whose answer is written, and checked against the PDDL."""
+
+    PDDL_domain: Text = MISSING
+    PDDL_problem: Text = MISSING
 
 
-def _check_next(item: _Item, value: Any) -> None:
-    item.lists(value, ("yes", "no", "maybe"))
-    if isinstance(value, dict) and not _is_number(str(value.get("opt"))):
-        item.fault("answer.opt", "a whole number", value.get("opt"))
+class Choices(RowSchema):
+    """The possible answers, each with its letter."""
+
+    text: Texts = MISSING
+    label: list[Annotated[str, one_of("a letter from A to H", tuple(LETTERS))]] = MISSING
+
+    @model_validator(mode="after")
+    def check_labels(self) -> "Choices":
+        if len(self.text) != len(self.label):
+            raise expect("a text for each label")
+        return self
 
 
-_ANSWERS: Mapping[str, Callable[[_Item, Any], None]] = {
-    "app": _check_texts,
-    "prog": lambda item, value: item.lists(value, ("pos", "neg")),
-    "reach": _check_texts,
-    "areach": _check_texts,
-    "val": _check_index,
-    "just": _check_removable,
-    "land": lambda item, value: item.lists(value, ("yes", "no")),
-    "nexta": _check_next,
+class ChoiceRow(QuestionRow):
+    """A question with several possible answers."""
+
+    choices: Choices = MISSING
+
+
+class Effects(RowSchema):
+    pos: Texts = MISSING
+    neg: Texts = MISSING
+
+
+class Landmarks(RowSchema):
+    yes: Texts = MISSING
+    no: Texts = MISSING
+
+
+class NextActions(Landmarks):
+    maybe: Texts = MISSING
+    opt: Annotated[Any, must("a whole number", lambda given: _is_number(str(given)))] = MISSING
+
+
+Index = Annotated[
+    int, must("an index from 0, or -1", lambda given: type(given) is int and -1 <= given < 10**9)
+]
+_ANSWERS: Mapping[str, Any] = {
+    "app": Texts, "prog": Effects, "reach": Texts, "areach": Texts, "val": Index,
+    "just": list[Texts], "land": Landmarks, "nexta": NextActions,
+}  # fmt: skip
+_SCHEMAS: Mapping[str, type[QuestionRow]] = {
+    task: create_model(f"{task}_row", __base__=OpenRow, answer=(answer, MISSING))
+    for task, answer in _ANSWERS.items()
 }
+
+
+def _read_question(
+    where: str, item: Any, split: str, problems: Problems
+) -> PlanningQuestion | None:
+    """Return the question of a row, or None with its faults noted."""
+    group = item.get("group") if isinstance(item, dict) else None
+    task = BY_GROUP.get(group, "") if isinstance(group, str) else ""
+    schema = _SCHEMAS.get(task, ChoiceRow if task.endswith(MCQ) else QuestionRow)
+    row = read_row(schema, where, item, problems)
+    if row is None:
+        return None
+    answer = item.get("answer")
+    about = (task, split, row.id, row.group, row.context, row.question)
+    if isinstance(row, OpenRow):
+        return PlanningQuestion(*about, row.PDDL_domain, row.PDDL_problem, answer)
+    choices: tuple[tuple[str, str], ...] = ()
+    if isinstance(row, ChoiceRow):
+        choices = tuple(zip(row.choices.label, row.choices.text, strict=True))
+    options = [letter for letter, _ in choices] or YES_NO
+    known = {option.lower(): option for option in options}
+    right = known.get(answer.strip().lower()) if isinstance(answer, str) else None
+    if right is None:
+        problems.add(f"{where}, answer", "one of " + ", ".join(options), answer)
+        return None
+    return PlanningQuestion(*about, "", "", right, choices)

@@ -100,9 +100,12 @@ def test_seven_tasks_have_two_further_forms_each():
         (bool_row("riddle_bool"), "group: expected one of"),
         (bool_row("goal_closer_bool"), "group: expected one of"),
         (mcq_row(answer="E"), "answer: expected one of A, B, C, D"),
-        (mcq_row(choices=None), "choices.text: expected a list of texts"),
+        (mcq_row(choices=None), "choices: expected fields such as text, label"),
         (mcq_row(choices={"text": TEXTS, "label": ["A"]}), "choices: expected a text for each"),
-        (mcq_row(choices={"text": TEXTS, "label": [*"ABC.*"][:4]}), "choices: expected a text"),
+        (
+            mcq_row(choices={"text": TEXTS, "label": [*"ABC.*"][:4]}),
+            "choices.label[3]: expected a letter",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_question_is_said(tmp_path, row, message):

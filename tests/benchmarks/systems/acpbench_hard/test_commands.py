@@ -79,7 +79,7 @@ def test_the_first_twenty_faults_are_named(tmp_path: Path) -> None:
     for place in ("row 3, group", "row 4, context", "row 5, answer", "row 6, answer.neg"):
         assert any(place in line for line in lines)
     assert any("row 7, answer[1]" in line for line in lines)
-    assert any("row 9: expected an object" in line for line in lines)
+    assert any("row 9: expected fields such as id" in line for line in lines)
 
 
 @pytest.mark.parametrize(
