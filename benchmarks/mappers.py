@@ -26,10 +26,7 @@ from benchmarks.models import (
 )
 
 # The fields that an endpoint's row and the client's configuration share.
-CONFIGURED = (
-    "name", "base_url", "model", "parameters", "key_variable", "price_in", "price_out", "currency",
-    "timeout", "concurrency", "requests_per_minute", "structured", "native_tools",
-)  # fmt: skip
+CONFIGURED = tuple(EndpointConfig.model_fields)
 
 
 def run_condition(run: Run) -> str:

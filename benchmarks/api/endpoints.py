@@ -2,7 +2,7 @@
 
 import json
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from django.http import HttpRequest
 from ninja import Query, Router, Schema, Status
@@ -12,8 +12,9 @@ from benchmarks.access import ENDPOINTS, OWN_ENDPOINTS, VIEW, allow, fetch, visi
 from benchmarks.api.auth import user_of
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.repeats import DESCRIPTION, Answer, once
-from benchmarks.api.requests import Paged, PageOut, Strict, one_page
+from benchmarks.api.requests import Paged, PageOut, one_page
 from benchmarks.endpoints.forms import EndpointForm
+from benchmarks.endpoints.requests import EndpointRequest
 from benchmarks.endpoints.rules import may_change
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.models import Endpoint
@@ -41,30 +42,6 @@ class EndpointOut(Schema):
     created_at: datetime
 
 
-class NewEndpoint(Strict):
-    """An endpoint, as its form takes it. The key is never sent: it is in the environment."""
-
-    title: str = Field(min_length=1, max_length=120)
-    name: str = Field("", max_length=60, description="Made of the title if left empty.")
-    base_url: str = Field(max_length=300, description="Up to and with `/v1`.")
-    model: str = Field(min_length=1, max_length=120)
-    parameters: dict[str, Any] = Field(
-        {}, description="Sent with every request; a cost cap needs `max_tokens`."
-    )
-    structured: Literal["none", "json_object", "json_schema"] = "none"
-    native_tools: bool = False
-    key_variable: str = Field(
-        "", max_length=80, description="Name of the environment variable that holds the key."
-    )
-    price_in: float | None = Field(None, ge=0)
-    price_out: float | None = Field(None, ge=0)
-    currency: str = Field("USD", max_length=8)
-    timeout: float = Field(120, ge=0.1, le=3600, description="Seconds for one try.")
-    concurrency: int = Field(32, ge=1, le=1000, description="Calls at once.")
-    requests_per_minute: int | None = Field(None, ge=1, le=1_000_000)
-    simulated: bool = Field(False, description="A program answers in place of a model.")
-
-
 router = Router(tags=["Endpoints"])
 
 
@@ -86,7 +63,7 @@ def get_endpoint(request: HttpRequest, endpoint_id: int) -> dict[str, Any]:
 @router.post(
     "/endpoints", response={201: EndpointOut, **refusals(400, 409, 413)}, openapi_extra=DESCRIPTION
 )
-def create_one_endpoint(request: HttpRequest, wanted: NewEndpoint) -> Status[Any]:
+def create_one_endpoint(request: HttpRequest, wanted: EndpointRequest) -> Status[Any]:
     """Make an endpoint and the agent of its name, with the checks of the page."""
     allow(request, ENDPOINTS, OWN_ENDPOINTS)
 

@@ -10,33 +10,13 @@ from benchmarks.access import START, allow, fetch, visibility
 from benchmarks.api.auth import user_of
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.repeats import DESCRIPTION, Answer, once
-from benchmarks.api.requests import LARGEST_ID, Id, Strict
-from benchmarks.api.runs import Name, RunStatus, check_named_endpoints, fetch_run
+from benchmarks.api.requests import Id, Strict
+from benchmarks.api.runs import RunStatus, check_named_endpoints, fetch_run
 from benchmarks.judging.plans import plan_judging
+from benchmarks.judging.requests import JudgingRequest
 from benchmarks.judging.selectors import TrajectoryChoice
 from benchmarks.judging.services import choose_judging, start_judging
 from benchmarks.models import Judging, Run
-
-MOST_RUNS, MOST_TRAJECTORIES = 1000, 10_000
-
-
-class NewJudging(Strict):
-    """The stored trajectories to judge again, and the judges."""
-
-    runs: list[Id] = Field([], max_length=MOST_RUNS, description="All ended trajectories of these.")
-    trajectories: list[Id] = Field(
-        [], max_length=MOST_TRAJECTORIES, description="Only these; with `runs`, those of both."
-    )
-    roles: dict[Name, list[Name]] = Field(
-        description="Who judges, by role, such as `rubric_judge`: for each seat the name of a "
-        "script, `endpoint:NAME` for a model, `human` for a person."
-    )
-    settings: dict[Name, bool | int | float | str] = Field(
-        {}, description="Settings of the re-judging that differ from the defaults."
-    )
-    name: str = Field("", max_length=120, description="Shown with its scores.")
-    seed: int = Field(0, ge=0, le=LARGEST_ID)
-    cost_cap: float | None = Field(None, description="What the judging of each run may cost.")
 
 
 class JudgingPlanOut(Schema):
@@ -80,7 +60,7 @@ router = Router(tags=["Judgings"])
 
 
 @router.post("/judgings/plan", response={200: JudgingPlanOut, **refusals(400, 413)})
-def preview_judging(request: HttpRequest, wanted: NewJudging) -> dict[str, Any]:
+def preview_judging(request: HttpRequest, wanted: JudgingRequest) -> dict[str, Any]:
     """Count what a re-judging would take. Nothing is started."""
     allow(request, START)
     check_named_endpoints(request, wanted.roles)
@@ -93,7 +73,7 @@ def preview_judging(request: HttpRequest, wanted: NewJudging) -> dict[str, Any]:
 @router.post(
     "/judgings", response={201: JudgingsOut, **refusals(400, 409, 413)}, openapi_extra=DESCRIPTION
 )
-def start_new_judging(request: HttpRequest, wanted: NewJudging) -> Status[Any]:
+def start_new_judging(request: HttpRequest, wanted: JudgingRequest) -> Status[Any]:
     """Have judges look at stored trajectories again: one judging for each run, all or none.
 
     What was said before stays; the new scores count when you make the judging the primary one.
@@ -103,12 +83,8 @@ def start_new_judging(request: HttpRequest, wanted: NewJudging) -> Status[Any]:
     def act() -> Answer:
         check_named_endpoints(request, wanted.roles)
         runs = start_judging(
-            name=wanted.name,
             chosen=_chosen(request, wanted),
-            roles=wanted.roles,
-            settings=wanted.settings,
-            seed=wanted.seed,
-            cost_cap=wanted.cost_cap,
+            **wanted.model_dump(exclude={"runs", "trajectories"}),
             created_by=user_of(request),
         )
         rows = Judging.objects.filter(made_by__in=runs).select_related("run", "made_by")
@@ -143,7 +119,7 @@ def choose_primary_judging(
     return list_judgings(request, run_id)
 
 
-def _chosen(request: HttpRequest, wanted: NewJudging) -> TrajectoryChoice:
+def _chosen(request: HttpRequest, wanted: JudgingRequest) -> TrajectoryChoice:
     if not wanted.runs and not wanted.trajectories:
         raise ApiError(422, "Name runs or trajectories.", "runs")
     there = visibility(request).of(Run.objects.filter(pk__in=wanted.runs))

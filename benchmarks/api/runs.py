@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -15,13 +15,11 @@ from benchmarks.api.auth import user_of
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.repeats import DESCRIPTION, Answer, once
 from benchmarks.api.requests import (
-    LARGEST_ID,
     AgentRef,
     DatasetRef,
     Id,
     Paged,
     PageOut,
-    Strict,
     filled,
     one_page,
 )
@@ -29,15 +27,14 @@ from benchmarks.comparability.certificates import run_certificates
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.registry import EXTERNAL, SYSTEMS
 from benchmarks.models import Agent, Dataset, Endpoint, Run, Trajectory
-from benchmarks.roles.judge_fit import refuse_unfit_judges
 from benchmarks.roles.selectors import agents_for
 from benchmarks.roles.services import AT, ensure_scripted_agents
 from benchmarks.runs import selectors as runs
-from benchmarks.runs.services import cancel_run, pause_run, resume_run, start_runs
+from benchmarks.runs.requests import RunRequest, start_requested
+from benchmarks.runs.services import cancel_run, pause_run, resume_run
 from benchmarks.verification.selectors import latest_verification
 
 RunStatus = Literal["queued", "running", "paused", "waiting", "attention", "done", "cancelled"]
-Name = Annotated[str, Field(min_length=1, max_length=120)]
 
 
 class RunQuery(Paged):
@@ -133,33 +130,10 @@ class RunsOut(Schema):
     trajectories: int
 
 
-class NewRuns(Strict):
+class NewRuns(RunRequest):
     """The runs to start."""
 
     dataset: Id
-    agents: list[Name] = Field(min_length=1, max_length=50, description="Names of agents.")
-    levels: list[Name] = Field([], max_length=20, description="The first level if left empty.")
-    settings: dict[Name, bool | int | float | str] = Field(
-        {}, description="Those that differ from the defaults; see the system."
-    )
-    roles: dict[Name, list[Name]] = Field(
-        {},
-        description="Who fills each seat, by role: the name of a script, `endpoint:NAME` for a "
-        "model, `human` for a person.",
-    )
-    seed: int = Field(0, ge=0, le=LARGEST_ID)
-    tasks: list[Name] = Field(
-        [], max_length=10_000, description="Ids of tasks in the dataset; all if left empty."
-    )
-    cost_cap: float | None = Field(
-        None, description="What each run may cost, in the currency of its endpoints."
-    )
-    accept_undefined: bool = Field(
-        False,
-        description="Start even where judges cannot read what an agent writes, so that metrics "
-        "stay undefined; else such runs are refused.",
-    )
-    name: str = Field("", max_length=160, description="Made of dataset and levels if left empty.")
 
 
 class MetricOut(Schema):
@@ -265,21 +239,12 @@ def start_new_runs(request: HttpRequest, wanted: NewRuns) -> Status[Any]:
 
     def act() -> Answer:
         dataset = _dataset(request, wanted.dataset)
-        given: dict[str, Any] = {
-            "dataset": dataset,
-            "agents": _agents(request, dataset, wanted.agents),
-            "levels": wanted.levels,
-            "settings": wanted.settings,
-            "roles": check_named_endpoints(request, wanted.roles),
-        }
-        if not wanted.accept_undefined:
-            refuse_unfit_judges(remedy=REMEDY, **given)
-        started = start_runs(
-            **given,
-            seed=wanted.seed,
-            tasks=wanted.tasks,
-            name=wanted.name.strip(),
-            cost_cap=wanted.cost_cap,
+        check_named_endpoints(request, wanted.roles)
+        started = start_requested(
+            wanted,
+            dataset=dataset,
+            agents=_agents(request, dataset, wanted.agents),
+            remedy=REMEDY,
             created_by=user_of(request),
         )
         return 201, {
@@ -314,9 +279,7 @@ def _agents(request: HttpRequest, dataset: Dataset, names: list[str]) -> list[Ag
     return [known[name] for name in dict.fromkeys(names)]
 
 
-def check_named_endpoints(
-    request: HttpRequest, roles: Mapping[str, list[str]]
-) -> Mapping[str, list[str]]:
+def check_named_endpoints(request: HttpRequest, roles: Mapping[str, list[str]]) -> None:
     """Check the endpoints that roles name; one that is closed is not known to its asker."""
     named = {
         assignment.removeprefix(AT)
@@ -328,7 +291,6 @@ def check_named_endpoints(
         rows = visibility(request).of(Endpoint.objects.filter(name__in=named))
         for name in sorted(named - set(rows.values_list("name", flat=True))):
             raise UnknownName("endpoint", name, [])
-    return roles
 
 
 def _change(request: HttpRequest, run_id: int, act: Callable[..., None]) -> dict[str, Any]:

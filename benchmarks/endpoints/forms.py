@@ -15,9 +15,10 @@ from benchmarks.core.digests import storable
 from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.problems import json_fault
 from benchmarks.endpoints.presets import PRESETS, EndpointPreset
+from benchmarks.endpoints.requests import EndpointRequest
 from benchmarks.endpoints.rules import EndpointRules, is_delegate
 from benchmarks.endpoints.services import LOCKED
-from benchmarks.llm.config import RESERVED, EndpointConfig, check_parameters
+from benchmarks.llm.config import EndpointConfig, check_parameters
 from benchmarks.llm.security import (
     KEY_PREFIX,
     EndpointRefused,
@@ -26,6 +27,7 @@ from benchmarks.llm.security import (
     read_key,
 )
 from benchmarks.models import Agent, Endpoint
+from benchmarks.request_fields import request_form
 
 
 class ParametersField(forms.CharField):
@@ -110,110 +112,27 @@ MOST_PARAMETERS = 20_000
 _PRICE = {"min": "0", "step": "any", "inputmode": "decimal"}
 
 
-class EndpointForm(forms.Form):
+_EndpointFields: Any = request_form(
+    EndpointRequest,
+    name={"kind": forms.SlugField},
+    base_url={"widget": forms.TextInput({"inputmode": "url", "placeholder": "https://host/v1"})},
+    parameters={"kind": ParametersField, "max_length": MOST_PARAMETERS},
+    structured={"kind": forms.ChoiceField, "choices": Endpoint.Structured.choices},
+    key_variable={
+        "widget": forms.TextInput({"spellcheck": "false", "autocapitalize": "characters"})
+    },
+    price_in={"widget": forms.NumberInput(_PRICE)},
+    price_out={"widget": forms.NumberInput(_PRICE)},
+    currency={
+        "validators": [RegexValidator(r"^[A-Z]{3}\Z", "Expected three letters, such as EUR.")]
+    },
+)
+
+
+class EndpointForm(_EndpointFields):  # type: ignore[misc]  # made of the request
     """An endpoint. Fields that shape replies are locked once it has been asked."""
 
     use_required_attribute = False
-
-    title = forms.CharField(
-        label="Title",
-        max_length=120,
-        required=False,
-        help_text="What pages call it, such as “Example 70B, mild”. Left empty, the model’s name.",
-    )
-    name = forms.SlugField(
-        label="Name",
-        max_length=60,
-        required=False,
-        help_text="For the terminal, as in --agent NAME, and the log. Left empty, it is "
-        "made of the title. It stays as it is.",
-    )
-    base_url = forms.CharField(
-        label="Base URL",
-        max_length=300,
-        widget=forms.TextInput(attrs={"inputmode": "url", "placeholder": "https://host/v1"}),
-    )
-    model = forms.CharField(
-        label="Model", max_length=120, help_text="The model’s name as the server knows it."
-    )
-    parameters = ParametersField(
-        label="Parameters",
-        required=False,
-        max_length=MOST_PARAMETERS,
-        help_text="A JSON object that is sent with every request as it stands. A cost cap needs "
-        "<code>max_tokens</code>. A parameter that is null is never sent. PlanJury sets these "
-        f"itself: {', '.join(sorted(RESERVED))}. No secrets: who sees results sees parameters.",
-    )
-    structured = forms.ChoiceField(
-        label="JSON mode",
-        choices=Endpoint.Structured.choices,
-        initial=Endpoint.Structured.NONE,
-        help_text="Judges reply in JSON. “By a schema” needs an endpoint that takes "
-        "<code>response_format: json_schema</code>; the trial shows whether yours does.",
-    )
-    native_tools = forms.BooleanField(
-        label="Native tool calls",
-        required=False,
-        help_text="Sends tools in the request. Without it they are described in the prompt, and "
-        "calls are read from the reply.",
-    )
-    key_variable = forms.CharField(
-        label="Variable with the key",
-        max_length=80,
-        required=False,
-        widget=forms.TextInput(attrs={"spellcheck": "false", "autocapitalize": "characters"}),
-    )
-    price_in = forms.FloatField(
-        label="Price per million tokens in",
-        required=False,
-        min_value=0,
-        widget=forms.NumberInput(attrs=_PRICE),
-        help_text="Left empty, costs are not known, and a run with this endpoint takes no cap.",
-    )
-    price_out = forms.FloatField(
-        label="Price per million tokens out",
-        required=False,
-        min_value=0,
-        widget=forms.NumberInput(attrs=_PRICE),
-        help_text="Reasoning counts as tokens out wherever the endpoint bills it so.",
-    )
-    currency = forms.CharField(
-        label="Currency",
-        initial="USD",
-        max_length=8,
-        validators=[RegexValidator(r"^[A-Z]{3}\Z", "Expected three letters, such as EUR.")],
-        help_text="Three letters. All endpoints of a run share one.",
-    )
-    timeout = forms.FloatField(
-        label="Timeout (seconds)",
-        initial=120,
-        min_value=0.1,
-        max_value=3600,
-        help_text="For one try, from its start to the last byte. One that takes longer may be "
-        "billed, and counts in full against a cap.",
-    )
-    concurrency = forms.IntegerField(
-        label="Calls at once",
-        initial=32,
-        min_value=1,
-        max_value=1000,
-        help_text="By all workers together. As many trajectories are carried at once. After a "
-        "refusal (429) or a timeout it is halved, and grows back with each answer.",
-    )
-    requests_per_minute = forms.IntegerField(
-        label="Calls in a minute",
-        required=False,
-        min_value=1,
-        max_value=1_000_000,
-        help_text="By all workers together. Left empty, only refusals (429) and timeouts slow "
-        "calls down.",
-    )
-    simulated = forms.BooleanField(
-        label="Answers are simulated",
-        required=False,
-        help_text="A program answers in place of a model, such as <code>manage.py fake_endpoint"
-        "</code>. All results are labelled so. A trial notices that endpoint by itself.",
-    )
 
     def __init__(
         self,

@@ -1,7 +1,6 @@
 """Create and change endpoints, build their answerers, and check cost caps."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -131,7 +130,7 @@ def endpoint_answerer(
     rules, config = EndpointRules.load(), endpoint_config(endpoint)
     rules.check(endpoint, config)
     if timeout is not None:
-        config = replace(config, timeout=min(config.timeout, timeout))
+        config = config.model_copy(update={"timeout": min(config.timeout, timeout)})
     return EndpointAnswerer(config, schemas, rules.hosts, **more)
 
 

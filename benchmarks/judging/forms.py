@@ -8,11 +8,13 @@ from django.http import QueryDict
 
 from benchmarks.core.registry import find_system
 from benchmarks.core.system import Rejudging
+from benchmarks.judging.requests import JudgingRequest
 from benchmarks.judging.selectors import TrajectoryChoice, listed_ids
 from benchmarks.models import Dataset, Endpoint
 from benchmarks.paging import as_id
+from benchmarks.request_fields import request_form
 from benchmarks.roles.forms import RolesForm, SettingField, answerer_choices
-from benchmarks.runs.forms import LARGEST_SEED, CapField
+from benchmarks.runs.forms import CapField
 from benchmarks.visibility import EVERYTHING, Visibility
 
 NOBODY = ""
@@ -34,23 +36,16 @@ def read_chosen(params: QueryDict, seen: Visibility) -> TrajectoryChoice:
     return TrajectoryChoice(runs, None if ids is None else tuple(ids), seen=seen)
 
 
-class RejudgeForm(RolesForm):
+_JudgingFields: Any = request_form(
+    JudgingRequest,
+    ("name", "seed"),
+    name={"required": True, "error_messages": {"required": "Enter a name for the judging."}},
+)
+
+
+class RejudgeForm(_JudgingFields, RolesForm):  # type: ignore[misc]  # made of the request
     """The judge of each seat and the settings; rubric seats after the first may stay empty."""
 
-    name = forms.CharField(
-        label="Name",
-        max_length=120,
-        help_text="The name shown with the scores of this judging.",
-        error_messages={"required": "Enter a name for the judging."},
-    )
-    seed = forms.IntegerField(
-        label="Seed",
-        initial=0,
-        required=False,
-        min_value=0,
-        max_value=LARGEST_SEED,
-        help_text="Scripts, and models that accept a seed, reply differently with another seed.",
-    )
     cost_cap = CapField(label="Cost cap per re-judged run")
     expected = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
@@ -112,7 +107,7 @@ class RejudgeForm(RolesForm):
         return [f for f in self.role_fields if f.name.startswith("role_rubric_judge")]
 
 
-class TryJudgeForm(forms.Form):
+class TryJudgeForm(request_form(JudgingRequest, ("seed",))):  # type: ignore[misc]
     """One turn of a trajectory, one judge, and the settings."""
 
     use_required_attribute = False
@@ -151,9 +146,6 @@ class TryJudgeForm(forms.Form):
                     setting, find_system(rejudging.key).labels.choices.get(setting.name, {})
                 )
                 self.setting_names.append(f"set_{setting.name}")
-        self.fields["seed"] = forms.IntegerField(
-            label="Seed", initial=0, required=False, min_value=0, max_value=LARGEST_SEED
-        )
 
     @property
     def chosen(self) -> dict[str, Any]:

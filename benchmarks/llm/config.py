@@ -1,15 +1,16 @@
 """The configuration of an endpoint: its address, parameters, prices and limits."""
 
 import json
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from benchmarks.core.answerers import Identity
 from benchmarks.core.digests import digest
 from benchmarks.core.errors import SettingError
+from benchmarks.core.schemas import expects, schema_words
 from benchmarks.core.types import Json
 from benchmarks.llm.security import Address, check_key_variable, read_address
 
@@ -31,58 +32,86 @@ RESERVED = frozenset(
 _LENGTHS = ("max_completion_tokens", "max_tokens")
 
 
-@dataclass(frozen=True)
-class EndpointConfig:
+Filled = Annotated[str, expects("a text that is not blank", pattern=r"\S")]
+Price = Annotated[FiniteFloat, Field(ge=0)] | None
+
+
+class EndpointFields(BaseModel):
+    """What an endpoint is: the fields of its form and of its configuration."""
+
+    base_url: str = Field(title="Base URL", max_length=300, description="Up to and with `/v1`.")
+    model: Filled = Field(
+        title="Model", min_length=1, max_length=120,
+        description="The model’s name as the server knows it.",
+    )  # fmt: skip
+    parameters: dict[str, Any] = Field(
+        {}, title="Parameters",
+        description="A JSON object that is sent with every request as it stands. A cost cap needs "
+        "`max_tokens`. A parameter that is null is never sent. PlanJury sets these itself: "
+        f"{', '.join(sorted(RESERVED))}. No secrets: who sees results sees parameters.",
+    )  # fmt: skip
+    structured: Structured = Field(
+        "none", title="JSON mode",
+        description="Judges reply in JSON. “By a schema” needs an endpoint that takes "
+        "`response_format: json_schema`; the trial shows whether yours does.",
+    )  # fmt: skip
+    native_tools: bool = Field(
+        False, title="Native tool calls",
+        description="Sends tools in the request. Without it they are described in the prompt, and "
+        "calls are read from the reply.",
+    )  # fmt: skip
+    key_variable: str = Field(
+        "", title="Variable with the key", max_length=80,
+        description="Name of the environment variable that holds the key.",
+    )  # fmt: skip
+    price_in: Price = Field(
+        None, title="Price per million tokens in",
+        description="Left empty, costs are not known, and a run with this endpoint takes no cap.",
+    )  # fmt: skip
+    price_out: Price = Field(
+        None, title="Price per million tokens out",
+        description="Reasoning counts as tokens out wherever the endpoint bills it so.",
+    )  # fmt: skip
+    currency: str = Field(
+        "USD", title="Currency", max_length=8,
+        description="Three letters, such as EUR. All endpoints of a run share one.",
+    )  # fmt: skip
+    timeout: float = Field(
+        120, title="Timeout (seconds)", ge=0.1, le=3600,
+        description="For one try, from its start to the last byte. One that takes longer may be "
+        "billed, and counts in full against a cap.",
+    )  # fmt: skip
+    concurrency: int = Field(
+        32, title="Calls at once", ge=1, le=1000,
+        description="By all workers together. As many trajectories are carried at once. After a "
+        "refusal (429) or a timeout it is halved, and grows back with each answer.",
+    )  # fmt: skip
+    requests_per_minute: int | None = Field(
+        None, title="Calls in a minute", ge=1, le=1_000_000,
+        description="By all workers together. Left empty, only refusals (429) and timeouts slow "
+        "calls down.",
+    )  # fmt: skip
+
+
+class EndpointConfig(EndpointFields):
     """An OpenAI-compatible endpoint. It holds the name of the key's variable, never the key.
 
-    Parameters
-    ----------
-    parameters
-        Sent with each request as they stand: ``temperature``, ``top_p``, ``max_tokens`` and what
-        else the endpoint understands. A parameter that is None is never sent, even if a protocol
-        wishes for it. ``seed``: every call's own unless a number (or None) is given here.
-    price_in, price_out
-        Per million tokens, in ``currency``; None where not known.
-    timeout
-        Seconds for one try, from its start to the last byte of the reply.
-    concurrency, requests_per_minute
-        The most calls at once, and the most calls started in a minute, by all processes together.
-    structured
-        How the endpoint can be held to JSON: by a schema, by a switch, or not at all.
-    native_tools
-        Whether it takes tools as such; without, they are described in the text.
+    Prices are None where not known. ``seed`` is every call's own unless a number (or None) is given
+    among ``parameters``. Raises ``SettingError`` for the first field that does not fit.
     """
 
-    name: str
-    base_url: str
-    model: str
-    parameters: Json = field(default_factory=dict)
-    key_variable: str = ""
-    price_in: float | None = None
-    price_out: float | None = None
-    currency: str = "USD"
-    timeout: float = 120.0
-    concurrency: int = 32
-    requests_per_minute: int | None = None
-    structured: Structured = "none"
-    native_tools: bool = False
+    model_config = ConfigDict(frozen=True)
 
-    def __post_init__(self) -> None:
-        for name in ("name", "model"):
-            if not getattr(self, name).strip():
-                raise SettingError(name, "a text that is not blank", getattr(self, name))
-        for name in ("price_in", "price_out"):
-            price = getattr(self, name)
-            if price is not None and not 0 <= price < math.inf:
-                raise SettingError(name, "a number of at least 0, or nothing", price)
-        if not 0 < self.timeout <= 3600:
-            raise SettingError("timeout", "a number of seconds above 0, at most 3600", self.timeout)
-        if not 1 <= self.concurrency <= 1000:
-            raise SettingError("concurrency", "a number from 1 to 1000", self.concurrency)
-        if self.requests_per_minute is not None and self.requests_per_minute < 1:
-            raise SettingError("requests_per_minute", "at least 1", self.requests_per_minute)
-        if self.structured not in ("json_schema", "json_object", "none"):
-            raise SettingError("structured", "json_schema, json_object or none", self.structured)
+    name: Filled
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            field, schema = str(fault["loc"][0]), EndpointFields.model_json_schema()
+            words = schema_words(schema["properties"].get(field, {"type": "string"}), schema)
+            raise SettingError(field, words, fault["input"]) from None
         check_parameters(self.parameters)
         check_key_variable(self.key_variable)
         read_address(self.base_url)

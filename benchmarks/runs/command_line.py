@@ -22,17 +22,6 @@ def find_agents(names: list[str]) -> list[Agent]:
     return [agents[name] for name in names]
 
 
-def read_pairs(pairs: list[str]) -> dict[str, str]:
-    """Return ``key=value`` arguments as a mapping."""
-    read = {}
-    for pair in pairs:
-        key, separator, value = pair.partition("=")
-        if not separator or not key:
-            raise CommandError(f"--set and --role: expected KEY=VALUE, found {pair!r}")
-        read[key] = value
-    return read
-
-
 def speed(progress: RunProgress) -> str:
     """Rate and time left in words, where they are known."""
     if progress.rate is None:

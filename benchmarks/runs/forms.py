@@ -12,6 +12,7 @@ from benchmarks.datasets.selectors import dataset_levels
 from benchmarks.endpoints.services import check_cap
 from benchmarks.filters import AddressForm, Choices, set_choices
 from benchmarks.models import Agent, Dataset, Endpoint, Run
+from benchmarks.request_fields import request_form
 from benchmarks.roles.forms import RolesForm
 from benchmarks.roles.judge_fit import (
     JudgeMisfit,
@@ -22,12 +23,13 @@ from benchmarks.roles.judge_fit import (
 )
 from benchmarks.roles.selectors import agents_for
 from benchmarks.roles.services import AT
+from benchmarks.runs.requests import RunRequest
 from benchmarks.runs.selectors import ORDERS, RunOptions
 from benchmarks.runs.services import check_cost_cap
 from benchmarks.visibility import EVERYTHING, Visibility
 
-# Ids and seeds fit a column of 64 bits.
-LARGEST_ID = LARGEST_SEED = 2**63 - 1
+# Ids fit a column of 64 bits.
+LARGEST_ID = 2**63 - 1
 
 
 def _select(label: str, anything: str, choices: Choices) -> forms.ChoiceField:
@@ -89,19 +91,13 @@ class CapForm(forms.Form):
     cap = CapField(label="Cost cap")
 
 
-class StartForm(RolesForm):
+_StartFields: Any = request_form(RunRequest, ("name", "seed"))
+
+
+class StartForm(_StartFields, RolesForm):  # type: ignore[misc]  # made of the request
     """The fields of every form that starts runs: roles, cost cap, seed and name."""
 
     cost_cap = CapField(label="Cost cap per run")
-    name = forms.CharField(label="Name", required=False, max_length=160)
-    seed = forms.IntegerField(
-        label="Seed",
-        initial=0,
-        required=False,
-        min_value=0,
-        max_value=LARGEST_SEED,
-        help_text="With the same seed, scripted agents and judges give the same answers.",
-    )
     tasks = forms.CharField(
         label="Only these tasks",
         required=False,
@@ -199,11 +195,6 @@ class NewRunForm(StartForm):
         self.unrecorded = unrecorded(system, dataset, offered)
         self.all_agents: list[Agent] = [one for one in offered if one not in self.unrecorded]
         self.all_levels = dataset_levels(dataset)
-        self.fields[
-            "name"
-        ].help_text = (
-            "A name to find these runs by. If empty, it is made from the dataset and levels."
-        )
         set_choices(self, "agents", [(a.name, a.title) for a in self.all_agents])
         self.fields["agents"].initial = dataset.roles.get("agent", [])
         if self.all_levels:

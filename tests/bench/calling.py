@@ -80,7 +80,9 @@ def main() -> None:
     loading = time.process_time() - began
     worst = 0.0
     with fake_endpoint() as url:
-        config = EndpointConfig("bench", url, "fake", concurrency=AT_ONCE, timeout=60)
+        config = EndpointConfig(
+            name="bench", base_url=url, model="fake", concurrency=AT_ONCE, timeout=60
+        )
         who = EndpointAnswerer(config)
         print(machine())
         print(f"loading the library, once per process: {loading:.2f} s of CPU")

@@ -47,7 +47,7 @@ def floor(url: str, calls: int) -> float:
     """CPU milliseconds of a bare request and its reply."""
     from benchmarks.llm.config import EndpointConfig
 
-    ask = bare(EndpointConfig("bench", url, "fake", timeout=60))
+    ask = bare(EndpointConfig(name="bench", base_url=url, model="fake", timeout=60))
     ask(0)
     cpu = time.process_time()
     for seed in range(calls):

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from analysis.reproduction.presets import find_preset, known_presets, preset_design
 from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.published import PaperPreset
+from benchmarks.request_fields import read_pair
 
 
 class Command(BaseCommand):
@@ -149,9 +150,8 @@ class Command(BaseCommand):
 
 def _changes(preset: PaperPreset, options: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of the design that the command line changes."""
-    from benchmarks.runs.command_line import read_pairs
-
-    roles = {role: tuple(names.split(",")) for role, names in read_pairs(options["role"]).items()}
+    pairs = [read_pair("--role", text, several=True) for text in options["role"]]
+    roles = {role: tuple(names) for role, names in pairs}
     return {
         "dataset": options["dataset"],
         "agents": tuple(options["agents"] or ()),

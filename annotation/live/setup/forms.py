@@ -19,9 +19,10 @@ from benchmarks.core.registry import get_system
 from benchmarks.datasets.selectors import dataset_levels
 from benchmarks.filters import set_choices
 from benchmarks.models import Agent, Dataset, Task
+from benchmarks.request_fields import request_form
 from benchmarks.roles.forms import RolesForm
 from benchmarks.roles.selectors import agents_for
-from benchmarks.runs.forms import LARGEST_SEED
+from benchmarks.runs.requests import RunRequest
 from benchmarks.visibility import Visibility
 
 NONE = "none"
@@ -29,7 +30,7 @@ OTHERS = "others"
 SHORT = 70
 
 
-class LiveForm(RolesForm):
+class LiveForm(request_form(RunRequest, ("seed",)), RolesForm):  # type: ignore[misc]
     """The settings of all sessions of a study; of roles that people fill only who suggests."""
 
     by_people = False
@@ -106,13 +107,6 @@ class LiveForm(RolesForm):
         max_length=LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Leave empty to skip consent.",
-    )
-    seed = forms.IntegerField(
-        initial=0,
-        required=False,
-        min_value=0,
-        max_value=LARGEST_SEED,
-        help_text="Of scripted agents and judges, and of everything that is drawn.",
     )
 
     def __init__(

@@ -10,8 +10,15 @@ from benchmarks.construction.services import make_dataset, start_construction
 from benchmarks.core.errors import CoreError
 from benchmarks.datasets.selectors import find_dataset
 from benchmarks.models import Run
-from benchmarks.runs.command_line import carry_run, read_pairs, refuse_failed
+from benchmarks.request_fields import add_options, read_options
+from benchmarks.runs.command_line import carry_run, refuse_failed
+from benchmarks.runs.requests import TasksRequest
 from benchmarks.visibility import EVERYTHING
+
+OPTIONS = {
+    "roles": "--role", "settings": "--set", "tasks": "--task", "cost_cap": "--cost-cap",
+    "seed": "--seed",
+}  # fmt: skip
 
 
 class Command(BaseCommand):
@@ -27,28 +34,8 @@ class Command(BaseCommand):
             "--run", type=int, help="make the dataset of this finished construction"
         )
         parser.add_argument("--name", default="", help="name of the new dataset")
-        parser.add_argument(
-            "--role",
-            action="append",
-            default=[],
-            metavar="ROLE=NAME[,NAME…]",
-            help="who fills a role: the name of a script, endpoint:NAME, or human; all planners "
-            "under planner",
-        )
         parser.add_argument("--rounds", type=int, help="rounds of construction, 1 to 6")
-        parser.add_argument(
-            "--set", action="append", default=[], metavar="KEY=VALUE",
-            help="a setting of the run; repeatable",
-        )  # fmt: skip
-        parser.add_argument(
-            "--task", action="append", default=[], dest="tasks", metavar="ID",
-            help="only this problem; repeatable",
-        )  # fmt: skip
-        parser.add_argument(
-            "--cost-cap", type=float, metavar="AMOUNT",
-            help="pause the run before it costs more, in the currency of its endpoints",
-        )  # fmt: skip
-        parser.add_argument("--seed", type=int, default=0, help="seed of the run (default 0)")
+        add_options(parser, TasksRequest, OPTIONS)
         parser.add_argument(
             "--wait", action="store_true", help="carry the run here, then make the dataset"
         )
@@ -74,8 +61,8 @@ class Command(BaseCommand):
         return run
 
     def _started(self, options: dict[str, Any]) -> Run:
-        roles = {role: names.split(",") for role, names in read_pairs(options["role"]).items()}
-        settings = read_pairs(options["set"])
+        wanted = read_options(TasksRequest, OPTIONS, options)
+        roles, settings = dict(wanted.roles), dict(wanted.settings)
         if options["rounds"] is not None:
             settings["rounds"] = str(options["rounds"])
         run = start_construction(
@@ -83,9 +70,9 @@ class Command(BaseCommand):
             planners=roles.pop("planner", ()),
             roles=roles,
             settings=settings,
-            seed=options["seed"],
-            tasks=options["tasks"],
-            cost_cap=options["cost_cap"],
+            seed=wanted.seed,
+            tasks=wanted.tasks,
+            cost_cap=wanted.cost_cap,
             wake=not options["wait"],
         )
         if options["wait"]:

@@ -8,26 +8,26 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.judging.plans import plan_judging
+from benchmarks.judging.requests import JudgingRequest
 from benchmarks.judging.selectors import TrajectoryChoice
 from benchmarks.judging.services import choose_judging, start_judging
 from benchmarks.models import Judging, Run
-from benchmarks.runs.command_line import carry_run, read_pairs, refuse_failed
+from benchmarks.request_fields import add_options, read_options
+from benchmarks.runs.command_line import carry_run, refuse_failed
 from benchmarks.runs.selectors import run_metrics
 from benchmarks.visibility import EVERYTHING
+
+OPTIONS = {
+    "runs": "--run", "trajectories": "--trajectory", "roles": "--role", "settings": "--set",
+    "name": "--name", "seed": "--seed", "cost_cap": "--cost-cap",
+}  # fmt: skip
 
 
 class Command(BaseCommand):
     help = "Re-judge stored trajectories. Existing scores stay, and remain the default."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--run", action="append", type=int, default=[], dest="runs", metavar="RUN",
-            help="re-judge the trajectories of this run; repeatable",
-        )  # fmt: skip
-        parser.add_argument(
-            "--trajectory", action="append", type=int, default=[], dest="ids", metavar="ID",
-            help="re-judge this trajectory; repeatable",
-        )  # fmt: skip
+        add_options(parser, JudgingRequest, OPTIONS)
         parser.add_argument(
             "--judge",
             action="append",
@@ -35,25 +35,6 @@ class Command(BaseCommand):
             dest="judges",
             metavar="NAME",
             help="a rubric judge: the name of a script, endpoint:NAME, or human; repeatable",
-        )
-        parser.add_argument(
-            "--role",
-            action="append",
-            default=[],
-            metavar="ROLE=NAME[,NAME…]",
-            help="who judges in another role, such as world_judge",
-        )
-        parser.add_argument(
-            "--set", action="append", default=[], metavar="KEY=VALUE",
-            help="a setting of docs/judging.md; repeatable",
-        )  # fmt: skip
-        parser.add_argument("--name", default="", help="name of the judging")
-        parser.add_argument("--seed", type=int, default=0, help="seed of the judging (default 0)")
-        parser.add_argument(
-            "--cost-cap",
-            type=float,
-            metavar="AMOUNT",
-            help="pause the judging of a run before it costs more",
         )
         parser.add_argument("--plan", action="store_true", help="only count calls and cost")
         parser.add_argument(
@@ -67,7 +48,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if not options["runs"] and not options["ids"]:
+        if not options["run"] and not options["trajectory"]:
             raise CommandError(
                 "name what to judge by --run or --trajectory, each as often as needed"
             )
@@ -77,25 +58,20 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def _judge(self, options: dict[str, Any]) -> None:
-        check_runs(options["runs"])
-        roles = {k: v.split(",") for k, v in read_pairs(options["role"]).items()}
         if options["judges"]:
-            roles["rubric_judge"] = [one for name in options["judges"] for one in name.split(",")]
-        chosen = TrajectoryChoice(tuple(options["runs"]), tuple(options["ids"]) or None)
-        settings = read_pairs(options["set"])
-        plan = plan_judging(chosen=chosen, roles=roles, settings=settings)
+            options["role"] = [*options["role"], f"rubric_judge={','.join(options['judges'])}"]
+        wanted = read_options(JudgingRequest, OPTIONS, options)
+        check_runs(wanted.runs)
+        asked: dict[str, Any] = {
+            "chosen": TrajectoryChoice(tuple(wanted.runs), tuple(wanted.trajectories) or None),
+            **wanted.model_dump(include={"roles", "settings"}),
+        }
+        plan = plan_judging(**asked)
         if options["plan"]:
             self._tell(options, plan.as_json())
             return
-        runs = start_judging(
-            name=options["name"],
-            chosen=chosen,
-            roles=roles,
-            settings=settings,
-            seed=options["seed"],
-            cost_cap=options["cost_cap"],
-            wake=not options["wait"],
-        )
+        shared = wanted.model_dump(include={"name", "seed", "cost_cap"})
+        runs = start_judging(**asked, **shared, wake=not options["wait"])
         for run in runs if options["wait"] else ():
             carry_run(run)
         for run in runs:

@@ -9,16 +9,21 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.core.errors import CoreError
 from benchmarks.datasets.selectors import find_dataset
 from benchmarks.models import Run
-from benchmarks.roles.judge_fit import refuse_unfit_judges
+from benchmarks.request_fields import add_options, read_options
 from benchmarks.roles.services import ensure_scripted_agents
-from benchmarks.runs.command_line import carry_run, find_agents, read_pairs, refuse_failed
+from benchmarks.runs.command_line import carry_run, find_agents, refuse_failed
+from benchmarks.runs.requests import RunRequest, start_requested
 from benchmarks.runs.selectors import run_metrics
-from benchmarks.runs.services import start_runs
 
 REMEDY = (
     "Choose a language model as judge, such as --role rubric_judge=endpoint:NAME, or start anyway "
     "with --accept-undefined."
 )
+OPTIONS = {
+    "agents": "--agent", "levels": "--level", "tasks": "--task", "settings": "--set",
+    "roles": "--role", "cost_cap": "--cost-cap", "accept_undefined": "--accept-undefined",
+    "seed": "--seed", "name": "--name",
+}  # fmt: skip
 
 
 class Command(BaseCommand):
@@ -26,42 +31,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("dataset", help="id, name, or name@version")
-        parser.add_argument(
-            "--agent", action="append", required=True, dest="agents", metavar="NAME",
-            help="an agent; repeatable",
-        )  # fmt: skip
-        parser.add_argument(
-            "--level", action="append", default=[], dest="levels", metavar="LEVEL",
-            help="a level of the dataset, such as mid; repeatable; default: the first",
-        )  # fmt: skip
-        parser.add_argument(
-            "--task", action="append", default=[], dest="tasks", metavar="ID",
-            help="only this task; repeatable",
-        )  # fmt: skip
-        parser.add_argument(
-            "--set", action="append", default=[], metavar="KEY=VALUE",
-            help="a setting of the run; repeatable",
-        )  # fmt: skip
-        parser.add_argument(
-            "--role",
-            action="append",
-            default=[],
-            metavar="ROLE=NAME[,NAME…]",
-            help="who fills another role: the name of a script, endpoint:NAME, or human",
-        )
-        parser.add_argument(
-            "--cost-cap",
-            type=float,
-            metavar="AMOUNT",
-            help="pause a run before it costs more, in the currency of its endpoints",
-        )
-        parser.add_argument(
-            "--accept-undefined",
-            action="store_true",
-            help="start even if judges cannot read what an agent writes",
-        )
-        parser.add_argument("--seed", type=int, default=0, help="seed of the runs (default 0)")
-        parser.add_argument("--name", default="", help="name of the runs")
+        add_options(parser, RunRequest, OPTIONS)
         parser.add_argument(
             "--wait", action="store_true", help="carry the runs here, instead of by workers"
         )
@@ -71,23 +41,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         ensure_scripted_agents()
-        roles = {k: v.split(",") for k, v in read_pairs(options["role"]).items()}
+        wanted = read_options(RunRequest, OPTIONS, options)
         try:
-            wanted: dict[str, Any] = {
-                "dataset": find_dataset(options["dataset"]),
-                "agents": find_agents(options["agents"]),
-                "levels": options["levels"],
-                "settings": read_pairs(options["set"]),
-                "roles": roles,
-            }
-            if not options["accept_undefined"]:
-                refuse_unfit_judges(remedy=REMEDY, **wanted)
-            runs = start_runs(
-                **wanted,
-                seed=options["seed"],
-                tasks=options["tasks"],
-                name=options["name"],
-                cost_cap=options["cost_cap"],
+            runs = start_requested(
+                wanted,
+                dataset=find_dataset(options["dataset"]),
+                agents=find_agents(wanted.agents),
+                remedy=REMEDY,
                 wake=not options["wait"],
             )
         except CoreError as error:

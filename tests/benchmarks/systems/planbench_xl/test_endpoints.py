@@ -13,7 +13,9 @@ REQUEST = {"meta_tool": "by_output_info", "output_information": "order row"}
 
 
 def config(native):
-    return EndpointConfig("test", "http://localhost:1/v1", "model", native_tools=native)
+    return EndpointConfig(
+        name="test", base_url="http://localhost:1/v1", model="model", native_tools=native
+    )
 
 
 def completion(message):

@@ -338,7 +338,9 @@ def test_a_model_is_asked_in_prose_and_may_reply_in_either_form():
         return json.dumps(["find a fork", "pick up the fork", "find a sink", "put down the fork"])
 
     played = play(sample("fork-in-sink"), by_rule(rule))
-    body = request_body(EndpointConfig("t", "http://localhost:1/v1", "m"), asked[0], 1, {})
+    body = request_body(
+        EndpointConfig(name="t", base_url="http://localhost:1/v1", model="m"), asked[0], 1, {}
+    )
     prose = "\n".join(message["content"] for message in body["messages"])
 
     assert played.outcome.metrics["accurate"] == 1
@@ -352,7 +354,7 @@ def test_the_tree_planner_samples_at_its_own_temperature():
     seen = []
     agent = by_rule(lambda ask: seen.append(ask) or demonstration(task))
     play(task, agent, planner="tree", tree_plans=3, temperature=0.4)
-    config = EndpointConfig("t", "http://localhost:1/v1", "m")
+    config = EndpointConfig(name="t", base_url="http://localhost:1/v1", model="m")
 
     assert len(seen) == 3
     assert request_body(config, seen[0], 1, {})["temperature"] == 0.4
