@@ -11,9 +11,8 @@ records are not all read yet are held in memory.
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from benchmarks.core.digests import digest_text
@@ -27,8 +26,19 @@ from benchmarks.formats.messages import (
     read_number,
     read_text,
 )
-from benchmarks.formats.shape import Shape, shape_of
-from benchmarks.formats.source import FileSource, Spot, read_line
+from benchmarks.formats.otlp import (
+    INSIDE,
+    LOGS,
+    SPANS,
+    attributes,
+    iso,
+    members,
+    moment,
+    resources,
+    span_id,
+)
+from benchmarks.formats.shape import Shape
+from benchmarks.formats.source import FileSource, Spot
 from benchmarks.formats.trajectory import (
     ImportedMessage,
     ImportedTask,
@@ -37,9 +47,6 @@ from benchmarks.formats.trajectory import (
     split_turns,
 )
 
-SPANS, LOGS = "resourceSpans", "resourceLogs"
-# Field of a document, of a resource, of a scope.
-_INSIDE = {SPANS: ("scopeSpans", "spans"), LOGS: ("scopeLogs", "logRecords")}
 CALLS = ("chat", "generate_content", "text_completion")
 EVALUATION = "gen_ai.evaluation.result"
 DETAILS = "gen_ai.client.inference.operation.details"
@@ -49,15 +56,25 @@ CONVERSATION = "gen_ai.conversation.id"
 NAME, VALUE = "gen_ai.evaluation.name", "gen_ai.evaluation.score.value"
 CAPTURE = (
     f"a model's call with {OUTPUT}: the program must record message content "
-    "(OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT)"
+    "(OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT); spans of OpenInference and OpenLLMetry "
+    "are of the formats openinference and openllmetry"
+)
+# Attributes of OpenInference and OpenLLMetry, which have readers of their own.
+_OTHERS = (
+    "openinference.span.kind",
+    *(
+        f"gen_ai.{side}.0.{field}"
+        for side in ("prompt", "completion")
+        for field in ("role", "content")
+    ),
 )
 NO_EVALUATION = "the file holds no evaluation result of this conversation"
-_LAST_MOMENT = 253_402_300_799 * 10**9  # the end of the year 9999
 
 
 def recognises(shape: Shape) -> bool:
-    fields = shape.keys if shape.kind == "object" else shape.first
-    return shape.kind in ("object", "lines") and bool({SPANS, LOGS} & fields)
+    if shape.kind not in ("object", "lines") or not {SPANS, LOGS} & shape.top:
+        return False
+    return shape.tells("key", INPUT, OUTPUT) or not shape.tells("key", *_OTHERS)
 
 
 def whole(source: FileSource) -> FileSource:
@@ -131,48 +148,11 @@ def read(
 
 def _records(source: FileSource, problems: Problems) -> Iterator[Record]:
     """Yield spans of generative AI and events that belong to them, in the order of the file."""
-    for spot, name, resource in _resources(source, problems):
-        scopes, rows = _INSIDE[name]
-        for scope_spot, scope in _members(spot, resource, scopes):
-            for row_spot, row in _members(scope_spot, scope, rows):
+    for spot, name, resource in resources(source, problems):
+        scopes, rows = INSIDE[name]
+        for scope_spot, scope in members(spot, resource, scopes):
+            for row_spot, row in members(scope_spot, scope, rows):
                 yield from (_span if name == SPANS else _log)(row_spot, row)
-
-
-def _resources(source: FileSource, problems: Problems) -> Iterator[tuple[Spot, str, Any]]:
-    if shape_of(source).kind == "lines":
-        for number, line in source.lines():
-            before = problems.total
-            value = read_line(source.name, number, line, problems)
-            if problems.total > before:
-                continue
-            spot = Spot(problems, f"{source.name}, line {number}")
-            if not isinstance(value, dict):
-                spot.fault(f"an object with {SPANS} or {LOGS}", value)
-                continue
-            for name in _INSIDE:
-                for at, resource in _members(spot, value, name):
-                    yield at, name, resource
-        return
-    top = Spot(problems, source.name)
-    for name, index, item in source.entries():
-        if name not in _INSIDE:
-            continue
-        if index is None:
-            top.at(name).fault("a list", item)
-        else:
-            yield top.at(name).at(index), name, item
-
-
-def _members(spot: Spot, holder: Any, name: str) -> Iterator[tuple[Spot, Any]]:
-    if not isinstance(holder, dict):
-        spot.fault(f"an object with {name}", holder)
-        return
-    given = holder.get(name, [])
-    if not isinstance(given, list):
-        spot.at(name).fault("a list", given)
-        return
-    for index, one in enumerate(given):
-        yield spot.at(name).at(index), one
 
 
 def _span(spot: Spot, row: Any) -> Iterator[Record]:
@@ -180,15 +160,15 @@ def _span(spot: Spot, row: Any) -> Iterator[Record]:
     if not isinstance(row, dict):
         spot.fault("a span: an object with traceId, spanId and attributes", row)
         return
-    about = _attributes(spot, row)
+    about = attributes(spot, row)
     events = [
-        (at, event, _attributes(at, event))
-        for at, event in _members(spot, row, "events")
+        (at, event, attributes(at, event))
+        for at, event in members(spot, row, "events")
         if isinstance(event, dict) and str(event.get("name", "")).startswith("gen_ai.")
     ]
     if not events and not any(name.startswith("gen_ai.") for name in about):
         return
-    trace, span = _id(spot, row, "traceId"), _id(spot, row, "spanId")
+    trace, span = span_id(spot, row, "traceId"), span_id(spot, row, "spanId")
     for _, event, details in events:
         if event["name"] == DETAILS:
             about = {**details, **about}
@@ -198,14 +178,14 @@ def _span(spot: Spot, row: Any) -> Iterator[Record]:
     code = status.get("code") if isinstance(status, dict) else None
     yield Record(
         spot, trace, span, kind, about,
-        start=_moment(spot, row, "startTimeUnixNano"),
-        end=_moment(spot, row, "endTimeUnixNano"),
+        start=moment(spot, row, "startTimeUnixNano"),
+        end=moment(spot, row, "endTimeUnixNano"),
         failed=code in (2, "STATUS_CODE_ERROR"),
     )  # fmt: skip
     for at, event, details in events:
         if event["name"] == EVALUATION:
-            moment = _moment(at, event, "timeUnixNano")
-            yield Record(at, trace, span, EVALUATION, details, start=moment, end=moment)
+            when = moment(at, event, "timeUnixNano")
+            yield Record(at, trace, span, EVALUATION, details, start=when, end=when)
 
 
 def _log(spot: Spot, row: Any) -> Iterator[Record]:
@@ -213,68 +193,13 @@ def _log(spot: Spot, row: Any) -> Iterator[Record]:
     if not isinstance(row, dict):
         spot.fault("a log record: an object with attributes", row)
         return
-    about = _attributes(spot, row)
+    about = attributes(spot, row)
     name = row.get("eventName") or about.get("event.name")
     if name not in (EVALUATION, DETAILS):
         return
-    trace, span = _id(spot, row, "traceId"), _id(spot, row, "spanId")
-    moment = _moment(spot, row, "timeUnixNano")
-    yield Record(spot, trace, span, str(name), about, start=moment, end=moment)
-
-
-def _id(spot: Spot, row: Mapping[str, Any], name: str) -> str:
-    given = row.get(name)
-    if not isinstance(given, str) or not given or len(given) > 200:
-        spot.at(name).fault("an id: a text", given)
-        return ""
-    return given
-
-
-def _moment(spot: Spot, row: Mapping[str, Any], name: str) -> int:
-    """Return nanoseconds since 1970; protobuf writes them as a text."""
-    given = row.get(name, 0)
-    if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 20:
-        given = int(given)
-    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= _LAST_MOMENT:
-        spot.at(name).fault("nanoseconds since 1970", given)
-        return 0
-    return given
-
-
-def _attributes(spot: Spot, row: Mapping[str, Any]) -> dict[str, Any]:
-    attributes = {}
-    for at, one in _members(spot, row, "attributes"):
-        key = one.get("key") if isinstance(one, dict) else None
-        if not isinstance(key, str):
-            at.fault("an attribute: an object with key and value", one)
-            continue
-        attributes[key] = _value(at.at("value"), one.get("value"))
-    return attributes
-
-
-def _value(spot: Spot, given: Any) -> Any:
-    """Return a value of OTLP as JSON has it; recursion is bounded, as no file is nested more
-    deeply.
-    """
-    if given is None or given == {}:
-        return None
-    if not isinstance(given, dict) or len(given) != 1:
-        spot.fault("a value: an object with one field, such as stringValue", given)
-        return None
-    ((kind, value),) = given.items()
-    if kind == "arrayValue":
-        return [_value(at, one) for at, one in _members(spot.at(kind), value, "values")]
-    if kind == "kvlistValue":
-        members = _members(spot.at(kind), value, "values")
-        return {
-            str(one.get("key")): _value(at, one.get("value"))
-            for at, one in members
-            if isinstance(one, dict)
-        }
-    if kind == "intValue" and isinstance(value, str):
-        digits = value.removeprefix("-")
-        return int(value) if digits.isascii() and digits.isdigit() and len(digits) < 20 else value
-    return value
+    trace, span = span_id(spot, row, "traceId"), span_id(spot, row, "spanId")
+    when = moment(spot, row, "timeUnixNano")
+    yield Record(spot, trace, span, str(name), about, start=when, end=when)
 
 
 # --- Conversations --------------------------------------------------------------------------------
@@ -316,8 +241,8 @@ def _trajectory(name: str, records: Sequence[Record]) -> ImportedTrajectory | No
         scores=scores,
         undefined=undefined,
         termination=_termination(last),
-        started=_iso(min(one.start for one in times)),
-        finished=_iso(max(one.end for one in times)),
+        started=iso(min(one.start for one in times)),
+        finished=iso(max(one.end for one in times)),
         tools=_tools(first),
         metadata={key: value for key, value in facts.items() if value not in (None, "", [], {})},
         rubric=rubric,
@@ -510,7 +435,7 @@ def _with_facts(
         extra = {"finish_reason": reason} if isinstance(reason, str) else {}
         annotated[place] = replace(
             annotated[place],
-            at=_iso(call.end),
+            at=iso(call.end),
             tokens_in=_count(about.get("gen_ai.usage.input_tokens")),
             tokens_out=_count(about.get("gen_ai.usage.output_tokens")),
             extra={**annotated[place].extra, **extra},
@@ -521,10 +446,6 @@ def _with_facts(
 def _count(value: Any) -> int | None:
     good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if good else None
-
-
-def _iso(moment: int) -> str:
-    return datetime.fromtimestamp(moment // 10**9, UTC).isoformat() if moment else ""
 
 
 def _tools(call: Record) -> tuple[dict[str, Any], ...]:

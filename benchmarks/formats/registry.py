@@ -33,6 +33,10 @@ FORMATS: dict[str, tuple[str, str]] = {
     "openhands": ("OpenHands events", "benchmarks.formats.sessions.openhands"),
     "sharegpt": ("ShareGPT conversations", "benchmarks.formats.sessions.sharegpt"),
     "agent-data": ("Agent data protocol", "benchmarks.formats.sessions.agent_data"),
+    "openinference": ("OpenInference spans", "benchmarks.formats.sessions.openinference"),
+    "openllmetry": ("OpenLLMetry spans", "benchmarks.formats.sessions.openllmetry"),
+    "langfuse": ("Langfuse traces", "benchmarks.formats.sessions.langfuse"),
+    "langsmith": ("LangSmith runs", "benchmarks.formats.sessions.langsmith"),
     "openai-chat": ("OpenAI chat messages", "benchmarks.formats.openai_chat"),
 }
 # Formats whose files may be of a more particular one.

@@ -121,6 +121,10 @@ ABOUT = {
     "openhands": "Events of OpenHands: output.jsonl of its evaluation, or events of its SDK.",
     "sharegpt": "Conversations of from and value, as JSON or JSON lines.",
     "agent-data": "The agent data protocol: rows of actions and observations.",
+    "openinference": "Spans of OpenInference, as OTLP/JSON or as Phoenix exports them.",
+    "openllmetry": "Spans of OpenLLMetry up to 0.49 as OTLP/JSON.",
+    "langfuse": "Traces of Langfuse with their observations, as JSON or JSON lines.",
+    "langsmith": "Runs of LangSmith, as its SDK sends them or as a list or lines.",
     "atif": "ATIF 1.0 to 1.8, as Harbor writes it: a trajectory, or a list or ZIP of them, with "
     "continuations.",
     "otel": "OpenTelemetry spans of generative AI as OTLP/JSON, one file or JSON lines, as SDKs "

@@ -103,11 +103,11 @@ def _items(
 
 
 def _row(spot: Spot, item: Mapping[str, Any], default_id: str) -> ImportedTrajectory | None:
-    transcript = _told(spot, item)
+    transcript = read_told(spot, item)
     response = item.get("response")
     messages = transcript.messages()
     if isinstance(response, dict):
-        messages += _reply(spot.at("response"), response)
+        messages += read_reply(spot.at("response"), response)
     transcript.id = next((str(item[n]) for n in IDS if isinstance(item.get(n), str | int)), "")
     transcript.task = string(item.get("task_id"))
     transcript.model = string(as_mapping(response).get("model")) or string(item.get("model"))
@@ -119,7 +119,7 @@ def _row(spot: Spot, item: Mapping[str, Any], default_id: str) -> ImportedTrajec
     return finished(transcript, messages, spot, default_id)
 
 
-def _told(spot: Spot, request: Mapping[str, Any]) -> Transcript:
+def read_told(spot: Spot, request: Mapping[str, Any]) -> Transcript:
     """Return the messages of a request, its system text first."""
     transcript = Transcript()
     as_system(transcript, request.get("system"))
@@ -136,8 +136,8 @@ def _exchange(spot: Spot, item: Mapping[str, Any]) -> Exchange:
     request, response = as_mapping(item.get("request")), as_mapping(item.get("response"))
     return Exchange(
         spot,
-        _told(spot.at("request"), request).messages(),
-        _reply(spot.at("response"), response) if response else [],
+        read_told(spot.at("request"), request).messages(),
+        read_reply(spot.at("response"), response) if response else [],
         id=string(response.get("id")),
         model=string(response.get("model")) or string(request.get("model")),
         tools=tool_definitions(request.get("tools")),
@@ -145,7 +145,7 @@ def _exchange(spot: Spot, item: Mapping[str, Any]) -> Exchange:
     )
 
 
-def _reply(spot: Spot, response: Mapping[str, Any]) -> list[ImportedMessage]:
+def read_reply(spot: Spot, response: Mapping[str, Any]) -> list[ImportedMessage]:
     """Return the reply of a response with its tokens; prompt tokens include cached ones."""
     transcript = Transcript()
     if "error" in response and "content" not in response:

@@ -54,6 +54,10 @@ def add_message(transcript: Transcript, spot: Spot, given: Any, **known: Any) ->
         if not role:
             return add_item(transcript, spot, message, **known)
     speaker = ROLES.get(role) if isinstance(role, str) else None
+    if speaker is None and isinstance(role, str) and role in transcript.called.values():
+        # Langfuse gives some results of tools the tool's name as their role.
+        named = [id for id in transcript.waiting if transcript.called[id] == role]
+        speaker, message = "tool", {"tool_call_id": next(iter(named), ""), "name": role, **message}
     if speaker is None:
         spot.at("role").fault("one of " + ", ".join(ROLES), role)
         return False

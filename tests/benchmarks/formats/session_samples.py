@@ -1,5 +1,6 @@
 """Small sound files of sessions and logs of other programs; all words in them are ours."""
 
+import json
 from typing import Any
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QUJD"}}
@@ -327,6 +328,142 @@ def agent_data() -> list[dict[str, Any]]:
     return [{"id": "bag", "content": content, "details": {"resolved": "True", "tools": "[{}]"}}]
 
 
+def otlp(*spans: tuple[str, str, dict[str, Any]]) -> dict[str, Any]:
+    """OTLP of (id, parent, attributes); texts and whole numbers only."""
+
+    def value(given: Any) -> dict[str, Any]:
+        return {"intValue": str(given)} if isinstance(given, int) else {"stringValue": given}
+
+    rows = [
+        {
+            "traceId": "t1", "spanId": id, "parentSpanId": parent,
+            "startTimeUnixNano": str(10**18 + number), "endTimeUnixNano": str(10**18 + 10**9),
+            "attributes": [{"key": key, "value": value(one)} for key, one in about.items()],
+        }
+        for number, (id, parent, about) in enumerate(spans)
+    ]  # fmt: skip
+    return {"resourceSpans": [{"scopeSpans": [{"spans": rows}]}]}
+
+
+def openinference() -> dict[str, Any]:
+    """Two calls of an agent, and one of a sub-agent inside it."""
+    start, end = "llm.input_messages.", "llm.output_messages.0.message."
+    call = "message.tool_calls.0.tool_call."
+    asked = {f"{start}0.message.role": "user", f"{start}0.message.content": "Where is my bag?"}
+    called = {f"{call}id": "c1", f"{call}function.name": "look_up"}
+    called[f"{call}function.arguments"] = '{"a": 1}'
+    told = {
+        **asked,
+        f"{start}1.message.role": "assistant",
+        **{f"{start}1.{name}": value for name, value in called.items()},
+        f"{start}2.message.role": "tool",
+        f"{start}2.message.tool_call_id": "c1",
+        f"{start}2.message.content": "in Oslo",
+    }
+    common = {
+        "openinference.span.kind": "LLM", "llm.model_name": "some-model", f"{end}role": "assistant",
+        "llm.token_count.prompt": 10, "llm.token_count.completion": 5,
+    }  # fmt: skip
+    calls = {f"llm.output_messages.0.{name}": value for name, value in called.items()}
+    agent = {"openinference.span.kind": "AGENT"}
+    return otlp(
+        ("a1", "", agent),
+        ("l1", "a1", {**common, **asked, **calls}),
+        ("a2", "a1", agent),
+        ("l2", "a2", {**common, **asked, **calls, f"{start}0.message.content": "Look in Oslo."}),
+        ("l3", "a1", {**common, **told, f"{end}content": "In Oslo."}),
+    )
+
+
+def openllmetry() -> dict[str, Any]:
+    def message(start: str, role: str, content: str) -> dict[str, Any]:
+        return {f"{start}.role": role, f"{start}.content": content}
+
+    parts = json.dumps([{"type": "text", "text": "I look."}, LOOK])
+    result = json.dumps([{"type": "tool_result", "tool_use_id": "c1", "content": "in Oslo"}])
+    called = {
+        **message("gen_ai.completion.0", "assistant", "I look."),
+        "gen_ai.completion.0.tool_calls.0.id": "c1",
+        "gen_ai.completion.0.tool_calls.0.name": "look_up",
+        "gen_ai.completion.0.tool_calls.0.arguments": '{"a": 1}',
+    }
+    common = {"gen_ai.response.model": "some-model", "gen_ai.usage.input_tokens": 10,
+              "gen_ai.usage.output_tokens": 5}  # fmt: skip
+    asked = message("gen_ai.prompt.0", "user", "Where is my bag?")
+    told = {
+        **asked,
+        **message("gen_ai.prompt.1", "assistant", parts),
+        **message("gen_ai.prompt.2", "user", result),
+    }
+    said = message("gen_ai.completion.0", "assistant", "In Oslo.")
+    return otlp(
+        ("r", "", {"traceloop.span.kind": "workflow"}),
+        ("l1", "r", {**common, **asked, **called}),
+        ("l2", "r", {**common, **told, **said}),
+    )
+
+
+def langfuse() -> dict[str, Any]:
+    """JSON as text, once and twice; a result with the tool's name as its role; one call apart."""
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "look_up", "arguments": '{"a": 1}'},
+    }
+    asked = {"role": "user", "content": "Where is my bag?"}
+    called = {"role": "assistant", "content": "", "tool_calls": [call]}
+    told = [asked, called, {"role": "look_up", "content": "in Oslo"}]
+
+    def generation(second: int, input: Any, output: Any) -> dict[str, Any]:
+        return {
+            "id": f"o{second}", "traceId": "t1", "type": "GENERATION", "model": "some-model",
+            "startTime": f"2026-01-01T00:00:0{second}Z", "input": json.dumps(input),
+            "output": json.dumps(json.dumps(output)),
+            "usageDetails": {"input": 6, "input_cache_read": 4, "output": 3, "output_reasoning": 2},
+        }  # fmt: skip
+
+    return {
+        "trace": {"id": "t1", "name": "bag", "scores": [{"name": "right", "value": 1}]},
+        "observations": [
+            generation(3, told, {"role": "assistant", "content": "In Oslo."}),
+            generation(1, {"messages": [asked]}, called),
+            generation(2, [{"role": "user", "content": "Judge this."}], "Good."),
+            {"id": "s", "traceId": "t1", "type": "SPAN", "startTime": "2026-01-01T00:00:00Z"},
+        ],
+    }
+
+
+def langsmith() -> dict[str, Any]:
+    call = {"name": "look_up", "args": {"a": 1}, "id": "c1", "type": "tool_call"}
+
+    def message(name: str, **fields: Any) -> dict[str, Any]:
+        path = ["langchain", "schema", "messages", name]
+        return {"lc": 1, "type": "constructor", "id": path, "kwargs": fields}
+
+    asked = message("HumanMessage", content="Where is my bag?")
+    called = message("AIMessage", content="", tool_calls=[call])
+    answer = message("ToolMessage", content="in Oslo", tool_call_id="c1", status="success")
+    said = message("AIMessage", content="In Oslo.")
+
+    def run(id: str, type: str, told: list[Any], reply: Any) -> dict[str, Any]:
+        tokens = {"token_usage": {"prompt_tokens": 10, "completion_tokens": 5}}
+        return {
+            "id": id, "trace_id": "t1", "dotted_order": id, "run_type": type,
+            "inputs": {"messages": [told]}, "extra": {"metadata": {"ls_model_name": "some-model"}},
+            "outputs": {"generations": [[{"message": reply}]], "llm_output": tokens},
+        }  # fmt: skip
+
+    first = run("r1", "llm", [asked], called)
+    return {
+        "post": [
+            {**first, "outputs": {}},
+            run("r2", "llm", [asked, called, answer], said),
+            run("r0", "chain", [asked], said),
+        ],
+        "patch": [{"id": "r1", "outputs": first["outputs"], "end_time": "2026-01-01T00:00:00Z"}],
+    }
+
+
 SESSIONS: dict[str, Any] = {
     "anthropic": anthropic,
     "responses": responses,
@@ -339,6 +476,18 @@ SESSIONS: dict[str, Any] = {
     "openhands": openhands,
     "sharegpt": sharegpt,
     "agent-data": agent_data,
+    "openinference": openinference,
+    "openllmetry": openllmetry,
+    "langfuse": langfuse,
+    "langsmith": langsmith,
 }
-DOCUMENTS = ("swe-agent", "mini-swe-agent", "sharegpt", "agent-data")
+DOCUMENTS: tuple[str, ...] = (
+    "swe-agent",
+    "mini-swe-agent",
+    "sharegpt",
+    "agent-data",
+    "openinference",
+    "openllmetry",
+)
+DOCUMENTS += ("langfuse", "langsmith")
 SESSION_LINES = frozenset(SESSIONS) - frozenset(DOCUMENTS)

@@ -12,7 +12,7 @@ from benchmarks.formats.registry import check_file, detect
 from benchmarks.formats.reports import describe_file
 from tests.benchmarks.formats import samples
 from tests.benchmarks.formats.reading import read_whole
-from tests.benchmarks.formats.session_samples import LOOK
+from tests.benchmarks.formats.session_samples import LOOK, otlp
 
 ANTHROPIC_CHAT: list[dict[str, Any]] = [
     {"role": "user", "content": "Where is my bag?"},
@@ -295,6 +295,109 @@ class TestAgentsThatWork:
             FileRefused, match=r"conversations\[0\].from: expected one of human, gpt"
         ):
             check_file(samples.write(tmp_path / "x.json", rows), "")
+
+
+class TestTraces:
+    def test_a_nested_agent_is_a_trajectory_of_its_own(self, tmp_path: Path) -> None:
+        found = read_whole(samples.write_sample(tmp_path, "openinference"))
+        main, side = map(trajectory_counts, found)
+        has(
+            main,
+            id="t1", parent=None, model="some-model", user=1, turns=1, assistant=2, tool_calls=1,
+            matched=1, errors=None, tokens_in=20, tokens_out=10, last_assistant="In Oslo.",
+        )  # fmt: skip
+        has(side, id="a2", parent="t1", user=1, tool_calls=1, missing=1, tokens_out=5)
+
+    def test_phoenix_lists_spans(self, tmp_path: Path) -> None:
+        message = {"message": {"role": "user", "content": "Where is my bag?"}}
+        reply = {"message": {"role": "assistant", "content": "In Oslo."}}
+        llm = {"input_messages": [message], "output_messages": [reply], "model_name": "some-model",
+               "token_count": {"prompt": 3, "completion": 2}}  # fmt: skip
+        span = {
+            "name": "call", "span_kind": "LLM", "parent_id": None,
+            "context": {"trace_id": "t1", "span_id": "s1"},
+            "start_time": "2026-01-01T00:00:00+00:00", "end_time": "2026-01-01T00:00:01+00:00",
+            "attributes": {"llm": llm},
+        }  # fmt: skip
+        flat = {f"llm.{field}.0.message.{name}": value
+                for field, one in (("input_messages", message), ("output_messages", reply))
+                for name, value in one["message"].items()}  # fmt: skip
+        for attributes in ({"llm": llm}, flat):
+            rows = [{**span, "attributes": attributes}]
+            path = samples.write_lines(tmp_path / "spans.jsonl", rows)
+            assert detect(path) == "openinference"
+            has(counts_of(path), id="t1", user=1, turns=1, assistant=1)
+
+    def test_anthropic_overwrites_parallel_results(self, tmp_path: Path) -> None:
+        """There the request itself has them all."""
+        first, second = samples.SAMPLES["anthropic"]()
+        common = {"openinference.span.kind": "LLM", "llm.system": "anthropic",
+                  "llm.output_messages.0.message.role": "assistant"}  # fmt: skip
+        spans = [
+            (f"l{n}", "", {**common, "input.value": json.dumps(one["request"]),
+                           "output.value": json.dumps(one["response"])})
+            for n, one in enumerate((first, second))
+        ]  # fmt: skip
+        path = samples.write(tmp_path / "spans.json", otlp(*spans))
+        has(counts_of(path), user=1, tool_calls=2, matched=2, errors=1, images=1)
+        (trajectory,) = read_whole(path)
+        assert trajectory.messages[0].text == "Be brief."
+
+    def test_openllmetry_writes_json_as_text(self, tmp_path: Path) -> None:
+        has(
+            counts_of(samples.write_sample(tmp_path, "openllmetry")),
+            user=1, turns=1, assistant=2, assistant_texts=2, tool_calls=1, matched=1, errors=0,
+            tokens_in=20, tokens_out=10,
+        )  # fmt: skip
+
+    def test_langfuse_keeps_other_generations_apart(self, tmp_path: Path) -> None:
+        path = samples.write_sample(tmp_path, "langfuse")
+        has(
+            counts_of(path),
+            id="t1", user=1, turns=1, assistant=2, assistant_texts=1, tool_calls=1, matched=1,
+            tokens_in=20, tokens_out=10, last_assistant="In Oslo.",
+        )  # fmt: skip
+        assert describe_file(path)["left_out"]["generation that stands apart"] == 1
+        (trajectory,) = read_whole(path)
+        assert trajectory.scores["right"] == 1
+
+    def test_a_lossy_trace_is_put_together_by_time(self, tmp_path: Path) -> None:
+        def one(second: int, type: str, input: Any, output: Any, name: str = "x") -> dict[str, Any]:
+            return {"id": f"o{second}", "traceId": "t1", "parentObservationId": "r", "type": type,
+                    "name": name, "startTime": f"2026-01-01T00:00:0{second}Z",
+                    "input": json.dumps(input), "output": json.dumps(output)}  # fmt: skip
+
+        called = {"role": "assistant", "content": [LOOK]}
+        said = {"role": "assistant", "content": [{"type": "text", "text": "In Oslo."}]}
+        observations = [
+            one(3, "GENERATION", {"content": "role"}, said),
+            one(2, "TOOL", {"input": {"a": 1}}, {"content": "in Oslo"}, "look_up"),
+            one(1, "GENERATION", {"role": "user", "content": "Where is my bag?"}, called),
+        ]
+        trace = {"trace": {"id": "t1"}, "observations": observations}
+        has(
+            counts_of(samples.write(tmp_path / "t.json", trace)),
+            user=1, turns=1, assistant=2, tool_calls=1, matched=1,
+        )  # fmt: skip
+
+    def test_langsmith_merges_what_came_later(self, tmp_path: Path) -> None:
+        path = samples.write_sample(tmp_path, "langsmith")
+        has(
+            counts_of(path),
+            id="t1", model="some-model", user=1, turns=1, assistant=2, tool_calls=1, matched=1,
+            errors=0, tokens_in=20, tokens_out=10,
+        )  # fmt: skip
+        assert describe_file(path)["left_out"] == {"run that is no call of a model": 1}
+
+    def test_spans_without_messages_get_the_right_advice(self, tmp_path: Path) -> None:
+        for name, field in (
+            ("openinference", "openinference.span.kind"),
+            ("openllmetry", "gen_ai.prompt.0.role"),
+        ):
+            path = samples.write(tmp_path / "s.json", otlp(("a", "", {field: "user"})))
+            advice = "OPENINFERENCE_HIDE" if name == "openinference" else "TRACELOOP_TRACE_CONTENT"
+            with pytest.raises(FileRefused, match=advice):
+                check_file(path, "")
 
 
 def test_a_file_that_two_formats_claim_is_asked_about(tmp_path: Path) -> None:
