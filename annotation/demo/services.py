@@ -33,7 +33,8 @@ from benchmarks.demo import (
 )
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.models import ApiToken, Dataset, Job, Run, Trajectory
-from benchmarks.runs.worker import WORKABLE, work_on_run
+from benchmarks.runs.prepared import WORKABLE
+from benchmarks.runs.worker import work_on_run
 from benchmarks.validity.services import is_certifiable, start_certificate
 
 KIND = "demo"

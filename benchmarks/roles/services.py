@@ -8,7 +8,7 @@ from benchmarks.core.errors import SettingError, UnknownName
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.system import System
 from benchmarks.core.types import Task
-from benchmarks.endpoints.services import answerer_at, endpoint_label
+from benchmarks.endpoints.services import endpoint_label
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.models.role_assignments import RoleAssignment
@@ -135,9 +135,9 @@ def build_answerers(
     task: Task,
     roles: Mapping[str, Sequence[RoleAssignment]],
     settings: Mapping[str, Any],
+    at: Callable[[str, str], Answerer],
 ) -> Cast:
-    """Build the answerers of one trajectory, bound to its task."""
-    at = answerer_at(system.key)
+    """Build the answerers of one trajectory, bound to its task; ``at`` as in `build_answerer`."""
     return Cast(
         {
             role.name: {

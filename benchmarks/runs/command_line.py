@@ -9,8 +9,9 @@ from django.core.management.base import CommandError
 from benchmarks.core.errors import UnknownName
 from benchmarks.jobs.threads import owner_name
 from benchmarks.models import Agent, Run
+from benchmarks.runs.prepared import WORKABLE
 from benchmarks.runs.selectors import RunProgress, runs_progress
-from benchmarks.runs.worker import WORKABLE, work_on_run
+from benchmarks.runs.worker import work_on_run
 
 
 def find_agents(names: list[str]) -> list[Agent]:

@@ -17,7 +17,7 @@ from benchmarks.jobs.threads import process_name
 from benchmarks.jobs.workers import end_heartbeat, report_ending
 from benchmarks.models import Endpoint, Exchange, Job, Run, Trajectory
 from benchmarks.models.role_assignments import all_assignments
-from benchmarks.runs.worker import WORKABLE
+from benchmarks.runs.prepared import WORKABLE
 
 logger = logging.getLogger(__name__)
 

@@ -15,8 +15,10 @@ class JudgingLog(DatabaseLog):
 
     _marks_last = False  # which stored turn is the last one is known from the start
 
-    def __init__(self, trajectory: Trajectory, owner: str) -> None:
-        super().__init__(trajectory, owner)
+    def __init__(
+        self, trajectory: Trajectory, owner: str, answerer_rows: dict[str, int] | None = None
+    ) -> None:
+        super().__init__(trajectory, owner, answerer_rows)
         assert trajectory.judged is not None
         self.judged = trajectory.judged
         rows = Turn.objects.filter(trajectory=self.judged).values_list("pk", "index", "is_final")
@@ -45,10 +47,7 @@ class JudgingLog(DatabaseLog):
         }
 
 
-def log_of(trajectory: Trajectory, owner: str) -> DatabaseLog:
+def log_of(trajectory: Trajectory, owner: str, answerer_rows: dict[str, int]) -> DatabaseLog:
     """Return the log for carrying a trajectory."""
-    return (
-        DatabaseLog(trajectory, owner)
-        if trajectory.judged_id is None
-        else JudgingLog(trajectory, owner)
-    )
+    kind = DatabaseLog if trajectory.judged_id is None else JudgingLog
+    return kind(trajectory, owner, answerer_rows)

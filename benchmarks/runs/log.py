@@ -59,17 +59,21 @@ class DatabaseLog:
     """Implement ``benchmarks.core.log.Log`` for one trajectory whose lease ``owner`` holds.
 
     Every write checks the lease: without it, ``LeaseLost`` is raised and nothing changes.
+    ``answerer_rows`` are ids of answerers' rows by digest, as far as the caller knows them; those
+    that are looked up are added.
     """
 
     _marks_last = True  # the trajectory's last turn, and its scores, as final
 
-    def __init__(self, trajectory: Trajectory, owner: str) -> None:
+    def __init__(
+        self, trajectory: Trajectory, owner: str, answerer_rows: dict[str, int] | None = None
+    ) -> None:
         self.judging_id = self._judging(trajectory)
         self.trajectory = trajectory
         self.owner = owner
         self.run = trajectory.run
         self._told: set[str] = set()
-        self._versions: dict[str, int] = {}
+        self._versions = {} if answerer_rows is None else answerer_rows
         self._sent: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._settled: dict[tuple[int, int], tuple[int, int]] = {}
         self._stored_turns = trajectory.turn_count
@@ -256,7 +260,7 @@ class DatabaseLog:
             JudgeScore.objects.filter(turn__in=last).update(is_final=True)
 
     def _version(self, identity: Identity) -> int:
-        """Return the id of an answerer's row, looked up once per trajectory."""
+        """Return the id of an answerer's row."""
         known = self._versions.get(identity.digest)
         if known is None:
             known = self._versions[identity.digest] = answerer_version(identity)

@@ -10,7 +10,8 @@ from benchmarks.jobs import wake_up
 from benchmarks.jobs.services import WAKE_AGAIN_AFTER, wake_unattended_jobs
 from benchmarks.locks import try_named_lock
 from benchmarks.models import Run, Trajectory
-from benchmarks.runs.worker import WORKABLE, runs_with_room
+from benchmarks.runs.prepared import WORKABLE
+from benchmarks.runs.worker import runs_with_room
 
 MAX_RESERVED = 200
 

@@ -2,7 +2,6 @@
 
 import itertools
 import logging
-import math
 import random
 import sys
 import threading
@@ -12,16 +11,17 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import datetime
 from functools import cache, partial
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connections, transaction
-from django.db.models import Exists, OuterRef, Q, Value
+from django.db.models import Exists, OuterRef, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped, Suspended
 from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
-from benchmarks.jobs.leases import LEASE, contact, heartbeat
+from benchmarks.jobs.leases import LEASE, heartbeat
 from benchmarks.jobs.threads import (
     SWITCH_SECONDS,
     CallThreads,
@@ -32,7 +32,7 @@ from benchmarks.jobs.threads import (
 )
 from benchmarks.llm.connections import load_client
 from benchmarks.locks import lock_run
-from benchmarks.mappers import core_task, system_of_run
+from benchmarks.mappers import core_task
 from benchmarks.models import Run, Trajectory
 from benchmarks.models.role_assignments import suggesting_assignments
 from benchmarks.outages import keep_trying
@@ -41,15 +41,16 @@ from benchmarks.roles.services import build_answerers
 from benchmarks.runs.capacity import EndpointCapacity, asks_endpoints, measure_capacity
 from benchmarks.runs.judging_log import log_of
 from benchmarks.runs.log import LeaseLost
+from benchmarks.runs.prepared import WORKABLE, PreparedRun, claimable
 from benchmarks.runs.services import bump_data_version, halt_run
 from benchmarks.runs.signals import run_ended
 from benchmarks.runs.suggestions import make_suggestions
-from benchmarks.runs.versions import episode_of, missing_version, seeds_of
+from benchmarks.runs.versions import episode_of, seeds_of
 
 logger = logging.getLogger(__name__)
 
-WORKABLE = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING)
-CANDIDATES = 8
+# A process uses them up before it looks again, unless another one claims of them, too.
+CANDIDATES = 32
 STATUS_CHECK_SECONDS = 0.5
 # They do nothing but wait, and are made when they are needed.
 CALL_THREADS = 512
@@ -80,46 +81,44 @@ def _carriers() -> Threads:
 _claimed: set[int] = set()
 _recruited: set[int] = set()
 _claiming = threading.Lock()
-# The run that was claimed from after the capacity was measured last, and when that was. For so many
-# seconds threads go on in that run: each takes the place of the trajectory that it has carried.
-_chosen = (0, -math.inf)
-CHOSEN_SECONDS = 0.5
+# The run that was claimed from after the capacity was measured last. While it is fresh, threads go
+# on in it: each takes the place of the trajectory that it has carried.
+_chosen: PreparedRun | None = None
 _carrier_numbers = itertools.count(1)
 
 
-def _claimable(now: datetime) -> Q:
-    """Match trajectories that are pending, or whose worker's lease has run out."""
-    lapsed = Q(status=Trajectory.Status.RUNNING, lease_until__lt=contact.lapsed_by(now))
-    return Q(status=Trajectory.Status.PENDING) | lapsed
+class Claimed(NamedTuple):
+    """A trajectory that a thread has claimed, and its run."""
+
+    pk: int
+    prepared: PreparedRun
 
 
-def claim_trajectory(*, run_id: int, owner: str) -> int | None:
+def claim_trajectory(*, run_id: int, owner: str, prepared: PreparedRun | None = None) -> int | None:
     """Claim a trajectory for ``owner``; return its id, or None if nothing is left to claim.
 
-    The update is conditional, so exactly one of several workers gets the trajectory.
+    The update is conditional, so exactly one of several workers gets the trajectory. ``prepared``
+    is the run, where the caller claims or carries several of its trajectories.
     """
+    prepared = prepared or PreparedRun(run_id)
+    candidates = prepared.candidates
     while True:
-        rows = Trajectory.objects.filter(
-            _claimable(timezone.now()), run=run_id, run__status__in=WORKABLE
-        )
-        free = list(rows.order_by("pk").values_list("pk", flat=True)[:CANDIDATES])
-        if not free:
-            return None
-        random.SystemRandom().shuffle(free)  # which worker takes which unit changes no result
-        for pk in free:
-            if _claim(pk, owner):
+        while candidates:
+            pk = candidates.pop()
+            if _claim(pk, owner, prepared):
                 return pk
+            candidates.clear()  # others claim in this run, too
+        candidates += prepared.claimable.order_by("pk").values_list("pk", flat=True)[:CANDIDATES]
+        if not candidates:
+            return None
+        random.SystemRandom().shuffle(candidates)  # who takes which changes nothing
 
 
-def _claim(pk: int, owner: str) -> bool:
+def _claim(pk: int, owner: str, prepared: PreparedRun) -> bool:
     check_ending()
     now = timezone.now()
-    # The run is asked for in a condition on the row itself. With a join the row would be found by a
-    # query of its own, which PostgreSQL does not repeat for who has waited for another's claim.
-    workable = Exists(Run.objects.filter(pk=OuterRef("run"), status__in=WORKABLE))
-    rows = Trajectory.objects.filter(_claimable(now), workable, pk=pk)
     with transaction.atomic():  # one statement, but it waits in the queue of config/sqlite
-        claimed = rows.update(
+        claimed = prepared.claimable.filter(pk=pk).update(
             status=Trajectory.Status.RUNNING,
             lease_owner=owner,
             lease_until=now + LEASE,
@@ -135,10 +134,10 @@ def carry_reserved(*, pk: int, owner: str) -> bool:
     """
     _, run_id, _, begun = _stands(pk)
     carried = False
-    while _claim(pk, owner):
+    while _claim(pk, owner, prepared := PreparedRun(run_id)):
         if begun is None:
             _begin(run_id)
-        carry_trajectory(pk=pk, owner=owner, suggests=False)
+        carry_trajectory(pk=pk, owner=owner, suggests=False, prepared=prepared)
         carried = True
         status, _, run_status, begun = _stands(pk)
         # After most replies nothing changes: the trajectory and its run wait for people again.
@@ -172,10 +171,10 @@ def work_on_run(*, run_id: int, owner: str) -> int:
     if waits_for_endpoints(run_id):
         carried = _carry_together(run_id, owner)
     else:
-        carried = 0
-        while (pk := claim_trajectory(run_id=run_id, owner=owner)) is not None:
-            carry_trajectory(pk=pk, owner=owner)
-            carried += 1
+        carried, run = 0, PreparedRun(run_id)
+        while (pk := claim_trajectory(run_id=run_id, owner=owner, prepared=run)) is not None:
+            carry_trajectory(pk=pk, owner=owner, prepared=run)
+            carried, run = carried + 1, run.renewed()
     settle_run(run_id=run_id)
     return carried
 
@@ -196,12 +195,12 @@ def _carry_together(run_id: int, owner: str) -> int:
         carried, name = 0, _carrier_name(owner)
         try:
             while True:
-                pk, more = _claim_again(run_id, name) if carried else None, False
-                if pk is None:
-                    pk, more = _claim_within_capacity(run_id, name, recruit=carried == 0)
-                if pk is None:
+                claimed, more = _claim_again(run_id, name) if carried else None, False
+                if claimed is None:
+                    claimed, more = _claim_within_capacity(run_id, name, recruit=carried == 0)
+                if claimed is None:
                     return carried
-                _carry_in_thread(pk, name, recruit if more else None)
+                _carry_in_thread(claimed, name, recruit if more else None)
                 carried += 1
         finally:
             connections.close_all()
@@ -229,7 +228,7 @@ def _carrier_name(owner: str) -> str:
 
 def _claim_within_capacity(
     run_id: int, owner: str, *, recruit: bool = True
-) -> tuple[int | None, bool]:
+) -> tuple[Claimed | None, bool]:
     """Claim a trajectory of a run, if its endpoints have room; say whether to start a thread.
 
     ``recruit`` says that this thread was started to claim its first trajectory.
@@ -241,7 +240,7 @@ def _claim_within_capacity(
         return _claim_in(measure_capacity(_held()), run, owner)
 
 
-def _claim_anywhere(owner: str) -> tuple[int | None, int | None, bool]:
+def _claim_anywhere(owner: str) -> tuple[int | None, Claimed | None, bool]:
     """Return the same in the run on endpoints that needs somebody most; its id comes first."""
     with _claiming:
         capacity = measure_capacity(_held())
@@ -251,37 +250,40 @@ def _claim_anywhere(owner: str) -> tuple[int | None, int | None, bool]:
         return run.pk, *_claim_in(capacity, run, owner)
 
 
-def _claim_again(run_id: int, owner: str) -> int | None:
+def _claim_again(run_id: int, owner: str) -> Claimed | None:
     """Claim another trajectory of a run in the place of one that was carried; None says to measure.
 
     Measuring at each claim took a tenth of a call's CPU time where episodes are short.
     """
     with _claiming:
-        chosen, at = _chosen
-        if chosen != run_id or time.monotonic() - at > CHOSEN_SECONDS:
+        if _chosen is None or _chosen.run_id != run_id or not _chosen.is_fresh:
             return None
-        pk = claim_trajectory(run_id=run_id, owner=owner)
-        if pk is not None:
-            _claimed.add(pk)
-        return pk
+        return _claim_for_thread(_chosen, owner)
 
 
-def _claim_in(capacity: EndpointCapacity, run: Run, owner: str) -> tuple[int | None, bool]:
+def _claim_for_thread(prepared: PreparedRun, owner: str) -> Claimed | None:
+    pk = claim_trajectory(run_id=prepared.run_id, owner=owner, prepared=prepared)
+    if pk is None:
+        return None
+    _claimed.add(pk)
+    return Claimed(pk, prepared)
+
+
+def _claim_in(capacity: EndpointCapacity, run: Run, owner: str) -> tuple[Claimed | None, bool]:
     global _chosen
     left = capacity.left(run.roles)
-    pk = claim_trajectory(run_id=run.pk, owner=owner) if left > 0 else None
-    if pk is None:
-        _chosen = (0, -math.inf)
+    _chosen = PreparedRun(run.pk)
+    claimed = _claim_for_thread(_chosen, owner) if left > 0 else None
+    if claimed is None:
+        _chosen = None
         return None, False
-    _chosen = (run.pk, time.monotonic())
-    _claimed.add(pk)
     if run.status != Run.Status.RUNNING or run.started_at is None:
         _begin(run.pk)
     # One at a time: threads that wait for their turn to claim would each hold a connection.
     recruit = left > 1 and run.pk not in _recruited
     if recruit:
         _recruited.add(run.pk)
-    return pk, recruit
+    return claimed, recruit
 
 
 def _held() -> set[int]:
@@ -289,18 +291,18 @@ def _held() -> set[int]:
     return _claimed.union(heartbeat.held)
 
 
-def _carry_in_thread(pk: int, owner: str, recruit: Callable[[], object] | None) -> None:
+def _carry_in_thread(claimed: Claimed, owner: str, recruit: Callable[[], object] | None) -> None:
     """Start another thread if there is capacity, then carry the claimed trajectory."""
     try:
         if recruit is not None:
             recruit()
-        carry_trajectory(pk=pk, owner=owner)
+        carry_trajectory(pk=claimed.pk, owner=owner, prepared=claimed.prepared)
     except ProcessEnds:
-        _put_down(pk, owner, Trajectory.Status.PENDING, "")
+        _put_down(claimed.pk, owner, Trajectory.Status.PENDING, "")
         raise
     finally:
         with _claiming:
-            _claimed.discard(pk)
+            _claimed.discard(claimed.pk)
 
 
 def work_on_runs(*, first: int, owner: str) -> int:
@@ -309,18 +311,19 @@ def work_on_runs(*, first: int, owner: str) -> int:
     It chooses again after each trajectory, so that a short run need not wait for a long one.
     Runs on endpoints are left to ``begin_carrying``.
     """
-    carried = 0
-    run_id: int | None = first
-    while run_id is not None:
-        pk = claim_trajectory(run_id=run_id, owner=owner)
+    carried, prepared = 0, PreparedRun(first)
+    while True:
+        run_id = prepared.run_id
+        pk = claim_trajectory(run_id=run_id, owner=owner, prepared=prepared)
         if pk is not None:
             _begin(run_id)
-            carry_trajectory(pk=pk, owner=owner)
+            carry_trajectory(pk=pk, owner=owner, prepared=prepared)
             carried += 1
         _settle_if_over(run_id)
         run = _run_with_fewest_workers(measure_capacity(()), on_endpoints=False)
-        run_id = None if run is None else run.pk
-    return carried
+        if run is None:
+            return carried
+        prepared = prepared.renewed() if run.pk == run_id else PreparedRun(run.pk)
 
 
 def begin_carrying(*, first: int, owner: str) -> Future[int]:
@@ -336,18 +339,18 @@ def _carry_within_capacity(first: int, owner: str) -> int:
     carried, name = 0, _carrier_name(owner)
     run_id: int | None = first
     try:
-        pk, more = _claim_within_capacity(first, name)
+        claimed, more = _claim_within_capacity(first, name)
         while run_id is not None:
-            if pk is not None:
+            if claimed is not None:
                 again = partial(begin_carrying, first=run_id, owner=owner)
-                _carry_in_thread(pk, name, again if more else None)
+                _carry_in_thread(claimed, name, again if more else None)
                 carried += 1
-                if (pk := _claim_again(run_id, name)) is not None:
+                if (claimed := _claim_again(run_id, name)) is not None:
                     more = False
                     continue
             before = run_id
-            run_id, pk, more = _claim_anywhere(name)
-            if pk is None or run_id != before:
+            run_id, claimed, more = _claim_anywhere(name)
+            if claimed is None or run_id != before:
                 _settle_if_over(before)
             if run_id != first:
                 forget_request_id()  # that run is another request's
@@ -381,7 +384,7 @@ def _run_with_fewest_workers(capacity: EndpointCapacity, *, on_endpoints: bool) 
 
     If there are threads for runs on endpoints, only those threads take such runs.
     """
-    units = Trajectory.objects.filter(_claimable(timezone.now()), run=OuterRef("pk"))
+    units = Trajectory.objects.filter(claimable(), run=OuterRef("pk"))
     runs = Run.objects.filter(Exists(units), status__in=WORKABLE).order_by("pk")
     workers, with_others = Counter[int](), Counter[int | None]()
     for live in capacity.live:
@@ -406,17 +409,20 @@ def _begin(run_id: int) -> None:
     ).update(status=Run.Status.RUNNING, started_at=Coalesce("started_at", Value(now)))
 
 
-def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:
+def carry_trajectory(
+    *, pk: int, owner: str, suggests: bool = True, prepared: PreparedRun | None = None
+) -> None:
     """Drive one claimed trajectory as far as possible, and store where it stands.
 
-    With ``suggests``, make the suggestions for people afterwards.
+    With ``suggests``, make the suggestions for people afterwards. ``prepared`` is the run, where
+    the caller has it.
     """
-    trajectory = Trajectory.objects.select_related(
-        "run__dataset", "run__primary_judging", "task", "profile"
-    ).get(pk=pk)
+    trajectory = Trajectory.objects.select_related("task", "profile").get(pk=pk)
+    prepared = prepared or PreparedRun(trajectory.run_id)
+    trajectory.run = prepared.run
     try:
         with heartbeat.hold(pk, owner):
-            status, problem = _drive(trajectory, owner)
+            status, problem = _drive(trajectory, owner, prepared)
     except LeaseLost:
         logger.warning("trajectory %s was taken over by another worker", pk)
         return
@@ -448,17 +454,17 @@ def _put_down(pk: int, owner: str, status: str, problem: str) -> None:
     keep_trying(lambda: held.update(**free))
 
 
-def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
-    run = trajectory.run
-    system = system_of_run(run)
-    if missing := missing_version(run, system):
+def _drive(trajectory: Trajectory, owner: str, prepared: PreparedRun) -> tuple[str, str]:
+    run, system = prepared.run, prepared.system
+    if missing := prepared.missing_version:
         return Trajectory.Status.DECISION, f"the run is pinned to {missing}"
     trajectory.task.dataset = run.dataset  # known already; saves a query
     task = core_task(trajectory.task, trajectory.profile)
 
-    log = log_of(trajectory, owner)
+    log = log_of(trajectory, owner, prepared.answerer_rows)
+    roles = {**run.roles, **trajectory.role_changes}
     driver = Driver(
-        cast=build_answerers(system, task, {**run.roles, **trajectory.role_changes}, run.settings),
+        cast=build_answerers(system, task, roles, run.settings, prepared.answerer_at),
         log=log,
         parsers=system.parsers,
         seed_for=seeds_of(trajectory, task),

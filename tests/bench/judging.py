@@ -65,6 +65,7 @@ def in_memory(ids: Sequence[int]) -> float:
     from benchmarks.core.log import MemoryLog
     from benchmarks.core.registry import get_rejudging
     from benchmarks.core.system import read_settings
+    from benchmarks.endpoints.services import answerer_at
     from benchmarks.mappers import core_task, stored_trajectory
     from benchmarks.models import Run, Trajectory
     from benchmarks.roles.services import build_answerers
@@ -78,7 +79,7 @@ def in_memory(ids: Sequence[int]) -> float:
     for task, stored in given:
         log = MemoryLog()
         Driver(
-            cast=build_answerers(system, task, roles, settings),
+            cast=build_answerers(system, task, roles, settings, answerer_at(system.key)),
             log=log,
             parsers=system.parsers,
             seed_for=lambda step, slot: step * 100 + slot,

@@ -22,6 +22,7 @@ from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Endpoint, Run, Trajectory
 from benchmarks.runs import worker
 from benchmarks.runs.capacity import EndpointCapacity, measure_capacity
+from benchmarks.runs.prepared import PreparedRun
 from benchmarks.runs.services import start_runs
 from devtools.fake_endpoint.server import FakeServer
 from tests.factories.benchmarks import save_sample_dataset
@@ -157,7 +158,7 @@ class TestCarrying:
             return measure_capacity(now)
 
         monkeypatch.setattr(worker, "measure_capacity", measure)
-        monkeypatch.setattr(worker, "CHOSEN_SECONDS", seconds)
+        monkeypatch.setattr("benchmarks.runs.prepared.FRESH_SECONDS", seconds)
         run = start(server, 5, concurrency=1)
         assert worker.work_on_run(run_id=run.pk, owner="one") == 5
         assert len(held) == measured  # the last time when none was left
@@ -166,8 +167,8 @@ class TestCarrying:
         run = start(server, 3, concurrency=3)
         assert worker._claim_within_capacity(run.pk, "first")[0]
         assert worker._claim_again(run.pk + 1, "first") is None
-        pk = worker._claim_again(run.pk, "first")
-        assert pk is not None and pk in worker._held()
+        claimed = worker._claim_again(run.pk, "first")
+        assert claimed is not None and claimed.pk in worker._held()
         worker._claimed.clear()
 
     def test_no_room_is_left_to_others(self, server: FakeServer) -> None:
@@ -180,17 +181,17 @@ class TestCarrying:
 @pytest.mark.django_db(transaction=True)
 def test_few_statements_carry_a_trajectory(server: FakeServer) -> None:
     """Each lets another thread compute first, most of them while nobody else can write."""
-    run = start(server, 2)
-    for _ in range(2):  # the first one also stores who answers
-        pk = worker.claim_trajectory(run_id=run.pk, owner="one")
+    run = PreparedRun(start(server, 2).pk)
+    for _ in range(2):  # the first one also reads the run, and stores who answers
+        pk = worker.claim_trajectory(run_id=run.run_id, owner="one", prepared=run)
         assert pk is not None
         with CaptureQueriesContext(connection) as statements:
-            worker.carry_trajectory(pk=pk, owner="one")
+            worker.carry_trajectory(pk=pk, owner="one", prepared=run)
     first_words = Counter(query["sql"].split()[0] for query in statements)
     # The call's two transactions, one for what judges answered at once, one for the outcome.
     assert first_words["BEGIN"] == first_words["COMMIT"] == 4
     assert first_words["UPDATE"] == 4  # three renew the lease, one stores the reply
-    assert sum(first_words.values()) <= 28
+    assert sum(first_words.values()) <= 22
 
 
 @pytest.mark.django_db

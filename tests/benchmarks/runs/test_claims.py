@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,6 +18,7 @@ from benchmarks.jobs.leases import LEASE, Heartbeat
 from benchmarks.models import Exchange, OpenAsk, Run, StoredMessage, Trajectory
 from benchmarks.models import Turn as TurnRow
 from benchmarks.runs.log import DatabaseLog, LeaseLost
+from benchmarks.runs.prepared import FRESH_SECONDS, PreparedRun
 from benchmarks.runs.worker import (
     _claim,
     carry_trajectory,
@@ -76,6 +78,33 @@ class TestClaiming:
         TrajectoryFactory(run=run, status=S.PENDING)
         assert claim_trajectory(run_id=run.pk, owner="one") is None
 
+    def test_a_run_that_was_prepared_gives_nothing_once_it_is_paused(self) -> None:
+        (run,) = start_sample_runs()
+        prepared = PreparedRun(run.pk)
+        assert claim_trajectory(run_id=run.pk, owner="one", prepared=prepared) is not None
+        assert prepared.candidates
+        Run.objects.filter(pk=run.pk).update(status=Run.Status.PAUSED)
+        assert claim_trajectory(run_id=run.pk, owner="one", prepared=prepared) is None
+
+    def test_candidates_that_another_claimed_are_not_claimed_again(self) -> None:
+        (run,) = start_sample_runs()
+        mine, other = PreparedRun(run.pk), PreparedRun(run.pk)
+        claimed = [
+            claim_trajectory(run_id=run.pk, owner=name, prepared=prepared)
+            for name, prepared in (("me", mine), ("other", other), ("me", mine), ("other", other))
+        ]
+        assert len(set(claimed[:3])) == 3 and claimed[3] is None
+
+    def test_a_prepared_run_is_read_anew_after_a_while(self) -> None:
+        (run,) = start_sample_runs()
+        prepared = PreparedRun(run.pk)
+        assert prepared.renewed() is prepared
+        late = replace(prepared, at=prepared.at - FRESH_SECONDS - 1)
+        Run.objects.filter(pk=run.pk).update(cost_cap=1.0)
+        assert prepared.run.cost_cap == late.renewed().run.cost_cap == 1.0
+        Run.objects.filter(pk=run.pk).update(cost_cap=2.0)
+        assert (prepared.run.cost_cap, late.renewed().run.cost_cap) == (1.0, 2.0)
+
 
 def lapse(pk: int | None) -> None:
     """The lease of a trajectory ran out a second ago."""
@@ -107,7 +136,7 @@ class TestSeveralWorkers:
     def test_a_claim_decides_by_the_row_itself(self) -> None:
         """A row that a query of its own had found would be changed whatever became of it since."""
         with CaptureQueriesContext(connection) as seen:
-            _claim(1, "me")
+            _claim(1, "me", PreparedRun(1))
         (claim,) = [q["sql"] for q in seen.captured_queries if q["sql"].startswith("UPDATE")]
         assert " IN (SELECT" not in claim
 
@@ -247,9 +276,9 @@ class TestSeveralRuns:
         first = claim_trajectory(run_id=long.pk, owner="another")
         order: list[int] = []
 
-        def carry(*, pk: int, owner: str) -> None:
+        def carry(*, pk: int, owner: str, prepared: PreparedRun) -> None:
             order.append(Trajectory.objects.get(pk=pk).run_id)
-            carry_trajectory(pk=pk, owner=owner)
+            carry_trajectory(pk=pk, owner=owner, prepared=prepared)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("benchmarks.runs.worker.carry_trajectory", carry)

@@ -13,7 +13,7 @@ from benchmarks import outages
 from benchmarks.jobs import leases
 from benchmarks.jobs.leases import BEAT_SECONDS, LEASE, Contact, Heartbeat
 from benchmarks.models import Exchange, Run, Trajectory
-from benchmarks.runs import log, worker
+from benchmarks.runs import log, prepared, worker
 from tests.benchmarks.runs.test_process_ends import run  # noqa: F401
 from tests.factories.benchmarks import TrajectoryFactory
 
@@ -174,7 +174,7 @@ class TestContact:
     def test_a_worker_leaves_them_alone(self, at: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         contact = Contact()
         monkeypatch.setattr(leases, "contact", contact)
-        monkeypatch.setattr(worker, "contact", contact)
+        monkeypatch.setattr(prepared, "contact", contact)
         at(0)
         contact.note()
         row = TrajectoryFactory(
