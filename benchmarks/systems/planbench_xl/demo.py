@@ -6,8 +6,10 @@ from benchmarks.systems.planbench_xl.dataset import task_file
 from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.world import load_world
 
-AGENTS = tuple(name for name in POLICIES if name != "wanderer")
-# So few replies that agents run out of steps, as in cases of failure that the paper prints.
+# Scripts that fail as in cases of failure that the paper prints.
+FAILING = ("wanderer", "mislabeller")
+AGENTS = tuple(name for name in POLICIES if name not in FAILING)
+# So few replies that agents run out of steps, as in such cases, too.
 SHORT = {"condition": "default", "max_steps": 12}
 
 
@@ -24,7 +26,7 @@ DEMO = (
                 DemoRuns(f"four scripted agents, {title}", AGENTS, settings={"condition": name})
                 for name, title in (("default", "block-free"), ("blocker", "blocked"))
             ),
-            DemoRuns("cases of failure, at most 12 replies", (*AGENTS, "wanderer"), settings=SHORT),
+            DemoRuns("cases of failure, at most 12 replies", (*AGENTS, *FAILING), settings=SHORT),
         ),
     ),
 )

@@ -301,6 +301,23 @@ def wander(briefing: Briefing, notes: Notes) -> Move:
     return ANSWER, held[off_paths[-1]] if off_paths else GIVEN_UP
 
 
+def mislabel(briefing: Briefing, notes: Notes) -> Move:
+    """Follow a path to its first value, then take that value for whatever the tools lack that give
+    the answer, however often the call is refused.
+    """
+    found = [name for name in notes.reliable if name not in briefing.given]
+    if not found:
+        return follow_path(briefing, notes)
+    if not notes.searched(move := search(output=briefing.target)):
+        return move
+    held = {**briefing.given, **notes.reliable}
+    for tool in notes.shown.values():
+        lacking = [name for name in tool.inputs if name not in held]
+        if tool.kind != "noisy" and tool.output == briefing.target and lacking:
+            return CALL, notes.call(tool, {**dict.fromkeys(lacking, held[found[-1]]), **held})
+    return follow_path(briefing, notes)
+
+
 # --- agents ---------------------------------------------------------------------------------------
 
 Policy = Callable[[Briefing, Notes], Move]
@@ -383,5 +400,8 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
             "gullible", "agent", "Gullible caller", VERSION, _agent("gullible", believe),
         ),
         ScriptedPolicy("wanderer", "agent", "Wanderer", VERSION, _agent("wanderer", wander)),
+        ScriptedPolicy(
+            "mislabeller", "agent", "Mislabeller", VERSION, _agent("mislabeller", mislabel),
+        ),
     )
 }  # fmt: skip

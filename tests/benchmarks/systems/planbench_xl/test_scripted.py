@@ -56,21 +56,30 @@ def test_who_wanders_answers_with_what_lies_on_no_path():
     assert found["failure_categories"]["irrecoverable_drift"] >= 12
 
 
+def test_who_takes_a_value_for_another_is_refused_until_the_query_is_closed():
+    """As in Figures 14 and 18 of the paper: one data type is taken for another one."""
+    for condition in ("default", "blocker"):
+        closed = figures("mislabeller", condition)
+        assert closed["failure_categories"] == {"format_error": 15}
+        assert closed["metrics"]["invalid_calls"]["sum"] == 45
+
+
 def test_the_demo_shows_a_case_of_each_figure_of_failure():
     """Figures 11, 12 and 16 need an agent that wanders, and few replies."""
     *_, short = DEMO[0].runs
-    cases = [case for case in SYSTEM.faults.cases if case.fault != "format_error"]
     seen = set()
     for name in short.agents:
         for task in load_world().tasks:
             outcome = run(name, task, **short.settings)
             seen.add((outcome.payload.get("failure_category"), outcome.termination))
-    assert len(cases) == 5
-    for case in cases:
+    assert len(SYSTEM.faults.cases) == 6
+    for case in SYSTEM.faults.cases:
         assert any(fault == case.fault and case.ending in ("", end) for fault, end in seen), case
 
 
-@pytest.mark.parametrize("name", ["path-follower", "breadth-first", "gullible", "wanderer"])
+@pytest.mark.parametrize(
+    "name", ["path-follower", "breadth-first", "gullible", "wanderer", "mislabeller"]
+)
 def test_native_calls_come_to_the_same(name):
     assert figures(name, "blocker", "native") == figures(name, "blocker")
 
