@@ -11,6 +11,7 @@ from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.problems import FileRefused, Problems, Unquoted
 from benchmarks.formats import continuations
+from benchmarks.formats.bundles import ATIF, Bundle, Unit, bundle, survey
 from benchmarks.formats.shape import Shape, shape_of
 from benchmarks.formats.source import File, FileSource, refused
 from benchmarks.formats.trajectory import ImportedTrajectory, split_turns
@@ -43,7 +44,9 @@ FORMATS: dict[str, tuple[str, str]] = {
 GENERAL = ("openai-chat",)
 MOST_ATTEMPTS = 30_000
 MOST_FILES = 100_000
-SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+_PLAIN = (".json", ".jsonl", ".ndjson", ".traj")
+SUFFIXES = (*_PLAIN, *(f"{suffix}.gz" for suffix in _PLAIN))
+LOGS = ".eval"  # an archive that is one file of Inspect
 
 
 class Format(Protocol):
@@ -119,20 +122,29 @@ def _named(paths: Sequence[Path]) -> dict[str, FileSource]:
 
 
 def _files(folder: Path) -> dict[str, FileSource]:
-    """Return the JSON files of a folder and of the folders in it, without those that links lead
-    to, by name.
+    """Return the files of a folder and of all folders in it, without those that links lead to, by
+    name.
     """
     files: dict[str, FileSource] = {}
-    for pattern in ("*", "*/*"):
-        for path in folder.glob(pattern):
-            name = path.relative_to(folder).as_posix()
-            if name.endswith(SUFFIXES) and path.is_file() and not path.is_symlink():
-                files[name] = File(path, name)
-            if len(files) > MOST_FILES:
-                raise refused(folder.name, f"at most {MOST_FILES} files", Unquoted("more"))
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        if name.endswith((*SUFFIXES, LOGS)) and path.is_file() and not path.is_symlink():
+            files[name] = File(path, name)
+        if len(files) > MOST_FILES:
+            raise refused(folder.name, f"at most {MOST_FILES} files", Unquoted("more"))
     if not files:
         raise refused(folder.name, "a file, or a folder with JSON files", Unquoted("none"))
-    return dict(sorted(files.items()))
+    return {name: _opened(file) for name, file in sorted(files.items())}
+
+
+def _opened(file: FileSource) -> FileSource:
+    """Return a log of Inspect in a folder as an archive."""
+    if not file.name.endswith(LOGS) or not isinstance(file, File):
+        return file
+    try:
+        return Archive(file.path)
+    except FileRefused:  # it is left out with this reason when it is read
+        return file
 
 
 def detect(path: Path) -> str | None:
@@ -162,6 +174,8 @@ def settle(source: FileSource, name: str) -> tuple[str, FileSource]:
     """
     if name:
         get_format(name)
+    if source.members and not is_one(source):
+        return bundle(source, units_of(source), name, _fault)
     detected = name if name and name in _claims(source) else _detect(source)
     if not name and detected is None:
         known = ", ".join(sorted(FORMATS))
@@ -172,6 +186,41 @@ def settle(source: FileSource, name: str) -> tuple[str, FileSource]:
         raise refused(source.name, f"{title} ({name})", Unquoted(advice))
     name = name or str(detected)
     return name, get_format(name).whole(source)
+
+
+def is_one(source: FileSource) -> bool:
+    """Return whether a folder or an archive is of one format as a whole, as those of tau2 are."""
+    claims = _claims(source)
+    if claims != [ATIF]:
+        return bool(claims)
+    return all(_is_atif_source(member) for member in source.members.values())
+
+
+def _is_atif_source(source: FileSource) -> bool:
+    try:
+        return _detect(source) == ATIF
+    except FileRefused:
+        return False
+
+
+def units_of(source: FileSource) -> list[Unit]:
+    """Return the units in a folder or an archive, each with its format or why it has none."""
+    known = {n: m for n, m in source.members.items() if n.endswith((*SUFFIXES, LOGS))}
+    return survey(FileSource(source.name, known), _detect)
+
+
+def _fault(unit: Unit) -> str:
+    """Read a unit; return why it cannot be imported, or nothing."""
+    problems = Problems()
+    count = 0
+    try:
+        for _ in get_format(unit.format).read(unit.source, problems, {}):
+            count += 1
+    except FileRefused as refusal:
+        problems.extend(refusal)
+    if problems.total:
+        return str(problems.kept[0])
+    return "" if count else "no trajectory in it"
 
 
 def check_file(path: Path, name: str, others: Sequence[Path] = (), agent: str = "") -> CheckedFile:
@@ -221,7 +270,12 @@ def numbered(
     """Number trajectories with attempts: those that the file gives, each once, or in its order."""
     seen: set[int] = set()
     counts: dict[int, int] = {}
-    for trajectory in get_format(name).read(source, problems, header):
+    units = source.units if isinstance(source, Bundle) else [source]
+    if isinstance(source, Bundle) and source.left_out:
+        header["left_out_files"] = [f"{file}: {why}" for file, why in source.left_out.items()]
+    reader = get_format(name)
+    trajectories = (one for unit in units for one in reader.read(unit, problems, header))
+    for trajectory in trajectories:
         task = _mark(agent_title(trajectory.agent or agent), trajectory.task.id)
         attempt = trajectory.attempt
         if attempt is None:

@@ -49,9 +49,9 @@ def whole(source: FileSource) -> FileSource:
     own = source.path.parent / source.path.name.split(".")[0] / SUBAGENTS
     for path in islice(sorted(own.glob("agent-*.jsonl*")), MOST_SUBAGENTS):
         names[f"{SUBAGENTS}/{path.name}"] = File(path, f"{SUBAGENTS}/{path.name}")
-    session = _session_of(source)
+    session = session_of(source)
     for path in islice(sorted(source.path.parent.glob("agent-*.jsonl*")), MOST_SUBAGENTS):
-        if session and _session_of(File(path)) == session:
+        if session and session_of(File(path)) == session:
             names[path.name] = File(path)
     return FileSource(source.name, names) if len(names) > 1 else source
 
@@ -61,7 +61,7 @@ def is_subagent(name: str) -> bool:
     return Path(name).name.startswith("agent-")
 
 
-def _session_of(source: FileSource) -> str:
+def session_of(source: FileSource) -> str:
     """Return the id of the session that a file belongs to, from its first lines."""
     try:
         for _, line in islice(source.lines(), FIRST_LINES):

@@ -8,9 +8,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
-from benchmarks.formats.registry import FORMATS, together
-from benchmarks.formats.reports import describe_file
+from benchmarks.core.problems import SHOWN
+from benchmarks.formats.registry import FORMATS, is_one, open_source, together, units_of
+from benchmarks.formats.reports import describe_files
 from benchmarks.imports.services import import_trajectories
+from benchmarks.models import Run
 
 
 class Command(BaseCommand):
@@ -50,15 +52,16 @@ class Command(BaseCommand):
         if options["dry_run"]:
             self._describe(groups, options)
             return
-        for file, *others in groups:
+        imports = [
+            (file, others, format, name)
+            for file, *others in groups
+            for format, name in self._formats(file, others, options)
+        ]
+        for file, others, format, name in imports:
             title = ", ".join(path.name for path in (file, *others))
             try:
                 saved = import_trajectories(
-                    path=file,
-                    others=others,
-                    format=options["format"],
-                    name=options["name"],
-                    agent=options["agent"],
+                    path=file, others=others, format=format, name=name, agent=options["agent"]
                 )
             except CoreError as error:
                 refused += 1
@@ -72,14 +75,42 @@ class Command(BaseCommand):
                 )
             else:
                 self.stdout.write(f"{title}: already imported, nothing added: {runs}")
+            self._tell_left_out(saved.runs[0])
         if refused:
-            raise CommandError(f"{refused} of {len(groups)} files were not imported")
+            raise CommandError(f"{refused} of {len(imports)} files were not imported")
+
+    def _formats(
+        self, file: Path, others: list[Path], options: dict[str, Any]
+    ) -> list[tuple[str, str]]:
+        """Return (format, dataset) for each import that a path needs: a folder or an archive needs
+        one for each format in it.
+        """
+        given, name = options["format"], options["name"]
+        try:
+            source = open_source(file, others)
+            if given or not source.members or is_one(source):
+                return [(given, name)]
+            formats = sorted({unit.format for unit in units_of(source) if unit.format})
+        except CoreError:
+            return [(given, name)]  # the import is refused with the same reason
+        if len(formats) < 2:
+            return [(given, name)]
+        return [(one, f"{name or file.name} ({FORMATS[one][0]})") for one in formats]
+
+    def _tell_left_out(self, run: Run) -> None:
+        """Say which files of a folder or an archive could not be read, and why."""
+        reasons = json.loads(run.settings.get("left_out_files") or "[]")
+        for reason in reasons[:SHOWN]:
+            self.stdout.write(f"  left out: {reason}")
+        if len(reasons) > SHOWN:
+            self.stdout.write(f"  left out: {len(reasons) - SHOWN} more files")
 
     def _describe(self, groups: list[list[Path]], options: dict[str, Any]) -> None:
         """Print what each file holds, as JSON or as a line for each file and trajectory."""
         reports = [
-            describe_file(file, others, options["format"], options["agent"])
+            report
             for file, *others in groups
+            for report in describe_files(file, others, options["format"], options["agent"])
         ]
         if options["json"]:
             self.stdout.write(json.dumps({"files": reports}, ensure_ascii=False, indent=1))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks.core.digests import canonical_json
-from benchmarks.formats.reports import describe_file
+from benchmarks.formats.reports import describe_files
 from tests.benchmarks.formats import samples
 from tests.benchmarks.formats.damage import mutate, rot, spoil
 from tests.benchmarks.formats.session_samples import SESSIONS
@@ -24,7 +24,7 @@ REAL = int(os.environ.get("PLANJURY_MUTATIONS", "40"))
 
 def is_described(path: Path, name: str) -> bool:
     """Whether a damaged file is read; anything but that and a refusal in words is a failure."""
-    report = describe_file(path, format=name)
+    (report,) = describe_files(path, format=name)
     json.dumps(report, allow_nan=False)
     if report["error"] is not None:
         assert report["error"].strip() and "Traceback" not in report["error"]

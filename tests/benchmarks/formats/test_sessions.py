@@ -1,6 +1,7 @@
 """Sessions and logs of other programs: what was said by whom, and nothing that nobody said."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from benchmarks.core.problems import FileRefused
 from benchmarks.formats.counts import trajectory_counts
 from benchmarks.formats.registry import check_file, detect
-from benchmarks.formats.reports import describe_file
+from benchmarks.formats.reports import describe_files
 from tests.benchmarks.formats import samples
 from tests.benchmarks.formats.reading import read_whole
 from tests.benchmarks.formats.session_samples import LOOK, otlp
@@ -28,6 +29,11 @@ ANTHROPIC_CHAT: list[dict[str, Any]] = [
 def counts_of(path: Path) -> dict[str, Any]:
     (trajectory,) = read_whole(path)
     return trajectory_counts(trajectory)
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    (report,) = describe_files(path)
+    return report
 
 
 def has(counts: dict[str, Any], **expected: Any) -> None:
@@ -416,3 +422,53 @@ def test_a_report_says_what_a_file_holds(tmp_path: Path) -> None:
     assert [t["tool_calls"] for t in report["trajectories"]] == [2]
     report = describe_file(samples.write(tmp_path / "x.json", {"a": 1}))
     assert report["format"] is None and "none of them" in report["error"]
+
+
+class TestFolders:
+    def folder(self, tmp_path: Path) -> Path:
+        """Sessions of Codex and Claude Code with a sub-agent; two files that cannot be read."""
+        folder = tmp_path / "agents"
+        (folder / "2026" / "01").mkdir(parents=True)
+        (folder / "s1" / "subagents").mkdir(parents=True)
+        rollout = samples.SAMPLES["codex"]()
+        samples.write_lines(folder / "2026" / "01" / "rollout-a.jsonl", rollout)
+        samples.write_lines(folder / "2026" / "rollout-b.jsonl", rollout)
+        rows = samples.SAMPLES["claude-code"]()
+        samples.write_lines(folder / "s1.jsonl", [r for r in rows if "isSidechain" not in r])
+        side = [{**r, "agentId": "b7"} for r in rows if "isSidechain" in r]
+        samples.write_lines(folder / "s1" / "subagents" / "agent-b7.jsonl", side)
+        samples.write(folder / "settings.json", {"theme": "dark"})
+        samples.write_lines(folder / "broken.jsonl", [*rollout[:3], {"type": 1}, {"type": "x"}])
+        return folder
+
+    @pytest.mark.parametrize("packed", [False, True])
+    def test_each_file_is_recognised_and_reported(self, packed: bool, tmp_path: Path) -> None:
+        path = self.folder(tmp_path)
+        if packed:
+            path = Path(shutil.make_archive(str(tmp_path / "agents"), "zip", path))
+        reports = {Path(r["path"]).name: r for r in describe_files(path)}
+        assert {name: r["format"] for name, r in reports.items()} == {
+            "rollout-a.jsonl": "codex",
+            "rollout-b.jsonl": "codex",
+            "s1.jsonl": "claude-code",
+            "settings.json": None,
+            "broken.jsonl": "codex",
+        }
+        assert [t["id"] for t in reports["s1.jsonl"]["trajectories"]] == ["s1", "b7"]
+        assert "at least one message of the agent" in reports["broken.jsonl"]["error"]
+        assert reports["settings.json"]["error"] == "no format that can be imported"
+
+    def test_several_formats_are_asked_about(self, tmp_path: Path) -> None:
+        path = self.folder(tmp_path)
+        with pytest.raises(
+            FileRefused, match="name it with --format, found 3 of codex, 1 of claude"
+        ):
+            check_file(path, "")
+        checked = check_file(path, "codex")
+        assert checked.trajectories == 2
+        assert [reason.partition(":")[0] for reason in checked.header["left_out_files"]] == [
+            "broken.jsonl",
+            "s1.jsonl",
+            "settings.json",
+        ]
+        assert [len(t.messages) > 3 for t in read_whole(path, "codex")] == [True, True]
