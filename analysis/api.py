@@ -13,9 +13,7 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field, create_model
 
 from analysis.browser.groups.failure_groups import (
-    FEWEST,
-    LARGEST_SEED,
-    MOST,
+    GroupChoice,
     GroupOptions,
     choose,
     read_group_options,
@@ -206,7 +204,7 @@ class FigureQuery(FilterQuery):
     )
 
 
-class GroupQuery(Schema):
+class GroupQuery(GroupChoice):
     """The list that is grouped, and the options of grouping."""
 
     trajectories: str = Field(
@@ -215,12 +213,6 @@ class GroupQuery(Schema):
         description="The query string of the trajectory list, such as `run=4` or "
         "`dataset=1&end=early_stop`; all trajectories if left empty.",
     )
-    among: Literal["failed", "all"] = Field("failed", description="Failed ones, or all that ended.")
-    texts: Literal["both", "feedback", "plan"] = "both"
-    groups: int | None = Field(
-        None, ge=FEWEST, le=MOST, description="Number of groups; chosen by silhouette if omitted."
-    )
-    seed: int = Field(1, ge=0, le=LARGEST_SEED)
 
 
 router = Router(tags=["Analysis"])
@@ -400,8 +392,8 @@ def _groups(
 
     allow(request, VIEW)
     params = QueryDict(query.trajectories, mutable=True)
-    own = {"among": query.among, "texts": query.texts, "groups": query.groups, "seed": query.seed}
-    for name, value in own.items():
+    for name in GroupChoice.model_fields:
+        value = getattr(query, name)
         params[name] = "" if value is None else str(value)
     asked = read_group_options(params)
     listed = listing(QueryDict(asked.query), visibility(request))

@@ -9,20 +9,20 @@ from django.views.decorators.http import require_safe
 
 from analysis.browser.comparison import differences as facts
 from analysis.browser.comparison.address import (
-    ALIGNS,
     BASE,
     BEFORE,
     END,
     MOST,
     OFF,
     SCORES,
+    START,
     TURNS,
     VIOLATIONS,
     ComparisonAddress,
-    read_address,
 )
 from analysis.browser.comparison.alignment import portion
 from analysis.browser.comparison.candidates import ComparedTrajectories, candidates, choose
+from analysis.filters.addresses import read_address
 from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.roles.cautions import runs_caution
 from benchmarks.trajectories.selectors import is_scored
@@ -32,7 +32,7 @@ from benchmarks.visibility import Visibility
 MORE = "more-turns"
 VIEW_WORDS = {TURNS: "Turn by turn", VIOLATIONS: "Violations", SCORES: "Scores"}
 DIFF_WORDS = {BASE: "the base", BEFORE: "the turn before", OFF: "nothing"}
-ALIGN_WORDS = {ALIGNS[0]: "at the first turn", END: "at the last turn"}
+ALIGN_WORDS = {START: "at the first turn", END: "at the last turn"}
 
 
 @signed_in
@@ -40,7 +40,7 @@ ALIGN_WORDS = {ALIGNS[0]: "at the first turn", END: "at the last turn"}
 def compare(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
     seen = visibility(request)
-    chosen = choose(read_address(request.GET), seen)
+    chosen = choose(read_address(ComparisonAddress, request.GET), seen)
     if request.headers.get("HX-Target") == MORE:
         context = {"chosen": chosen, **_turns(chosen)}
         response = render(request, "analysis/_compare_rows.html", context)
@@ -84,7 +84,7 @@ def _compared(chosen: ComparedTrajectories, seen: Visibility) -> dict[str, Any]:
     }
     if address.view == VIOLATIONS:
         context["matrix"] = facts.matrix(columns, violations)
-        context["to_turns"] = address.query(view=TURNS, first=1, align=ALIGNS[0])
+        context["to_turns"] = address.query(view=TURNS, first=1, align=START)
     elif address.view == SCORES:
         known = dict(scores.dimensions)
         dimension = address.dimension if address.dimension in known else ""

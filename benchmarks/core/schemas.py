@@ -224,7 +224,7 @@ class Checked(Generic[T]):
 
     def write(self, value: T) -> Any:
         """Return a value as JSON has it, without what is as usual."""
-        return self._adapter.dump_python(value, mode="json", exclude_defaults=True)
+        return self._adapter.dump_python(value, mode="json", exclude_defaults=True, by_alias=True)
 
     def _faults(self, value: Any, error: ValidationError) -> Iterator[tuple[Loc, str, Any]]:
         known = set()

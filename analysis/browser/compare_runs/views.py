@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
+from pydantic import Field
 
 from analysis.browser.compare_runs.page import (
     RunPair,
@@ -31,11 +32,11 @@ from analysis.browser.compare_runs.run_measures import (
 from analysis.browser.compare_runs.run_pairs import differences, find_runs, run_groups
 from analysis.browser.comparison.address import END, MOST, PORTION
 from analysis.filters import ALL_TASKS
+from analysis.filters.addresses import Id, Words, read_address, write_address
 from analysis.filters.runs import FINISHED
 from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.core.registry import EXTERNAL, find_system
 from benchmarks.models import Run, Trajectory
-from benchmarks.paging import as_id
 from benchmarks.roles.cautions import runs_caution
 from benchmarks.runs.selectors import TONES
 from benchmarks.tables import csv_lines
@@ -221,40 +222,18 @@ def record_of(
 class ComparisonQuery:
     """The query of an address of a comparison; anything that it cannot mean is left out."""
 
-    a: int | None
-    b: int | None
-    measure: str
-    flip: str
-    words: str
-    sort: str
-    page: int
-    tasks: str
+    a: Id | None = None
+    b: Id | None = None
+    measure: Words = ""
+    flip: Literal[("", *FLIPS)] = ""  # type: ignore[valid-type]
+    words: Annotated[Words, Field(alias="q")] = ""
+    sort: Literal[tuple(SORTS)] = ""  # type: ignore[valid-type]
+    page: Annotated[int, Field(ge=1, le=100_000)] = 1
+    tasks: Literal["all", ""] = ""
 
     def query(self, **changes: Any) -> str:
         """Return the query string, with some things changed; what is usual is left out."""
-        now = replace(self, **changes)
-        pairs = (
-            ("a", now.a), ("b", now.b), ("measure", now.measure), ("flip", now.flip),
-            ("q", now.words), ("sort", now.sort), ("page", now.page if now.page > 1 else ""),
-            ("tasks", now.tasks),
-        )  # fmt: skip
-        return "?" + urlencode([(name, value) for name, value in pairs if value not in ("", None)])
-
-
-def read_wanted(params: QueryDict) -> ComparisonQuery:
-    """Return what an address says."""
-    flip, sort = params.get("flip", ""), params.get("sort", "")
-    page = as_id(params.get("page", "")) or 1
-    return ComparisonQuery(
-        as_id(params.get("a", "")),
-        as_id(params.get("b", "")),
-        params.get("measure", "")[:100],
-        flip if flip in FLIPS else "",
-        params.get("q", "")[:200].strip(),
-        sort if sort in SORTS else "",
-        min(page, 100_000),
-        ALL_TASKS if params.get("tasks") == ALL_TASKS else "",
-    )
+        return "?" + write_address(replace(self, **changes))
 
 
 @signed_in
@@ -262,7 +241,7 @@ def read_wanted(params: QueryDict) -> ComparisonQuery:
 def compare_runs(request: HttpRequest) -> HttpResponse:
     """Show the sentence, who succeeds where, and the tasks with both outcomes."""
     allow(request, VIEW)
-    seen, wanted = visibility(request), read_wanted(request.GET)
+    seen, wanted = visibility(request), read_address(ComparisonQuery, request.GET)
     runs = find_runs([pk for pk in (wanted.a, wanted.b) if pk is not None], seen)
     a, b = runs.get(wanted.a or 0), runs.get(wanted.b or 0)
     context: dict[str, Any] = {
@@ -286,7 +265,7 @@ def compare_runs(request: HttpRequest) -> HttpResponse:
 def compare_runs_table(request: HttpRequest) -> HttpResponseBase:
     """Show the tasks of the page as CSV: all pages of them, numbers not rounded for reading."""
     allow(request, VIEW)
-    seen, wanted = visibility(request), read_wanted(request.GET)
+    seen, wanted = visibility(request), read_address(ComparisonQuery, request.GET)
     runs = find_runs([pk for pk in (wanted.a, wanted.b) if pk is not None], seen)
     a, b = runs.get(wanted.a or 0), runs.get(wanted.b or 0)
     lines: list[Sequence[object]] = [HEADER]

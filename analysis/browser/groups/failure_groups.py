@@ -5,16 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from django.http import QueryDict
+from pydantic import BaseModel, ConfigDict, Field
 
+from analysis.filters.addresses import read_address
 from analysis.frames.failure_texts import BOTH, FEEDBACK, PLAN
 from analysis.pages.saved_views.selectors import usual_query
 from analysis.reports.content import Report
 from analysis.reports.deferred_reports import Params, ReportRequest, report_maker
 from analysis.reports.stored_reports import key_of
-from benchmarks.paging import as_id
 from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:
@@ -27,23 +28,31 @@ AMONG = {FAILED: "Those that failed", ALL: "All that ended"}
 TEXTS = {BOTH: "Feedback and last plan", FEEDBACK: "Feedback", PLAN: "Last plan"}
 FEWEST, MOST = 2, 12
 LARGEST_SEED = 2**32 - 1
-# The fields of the page's own form; all others are the list's.
-OWN = ("among", "texts", "groups", "seed")
 # What belongs to a page of a list, or to a question how far this is, not to what a list chooses.
 PLACE = ("after", "before", "order", "waiting")
 # More texts than this are drawn from.
 MOST_TEXTS = 2000
 
 
-@dataclass(frozen=True)
-class GroupOptions:
-    """Options of a grouping. ``groups`` is None where the number is chosen by the silhouette."""
+class GroupChoice(BaseModel):
+    """How trajectories are grouped, as addresses and the API say it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    among: Literal[tuple(AMONG)] = Field(  # type: ignore[valid-type]
+        FAILED, description="Failed ones, or all that ended."
+    )
+    texts: Literal[tuple(TEXTS)] = BOTH  # type: ignore[valid-type]
+    groups: int | None = Field(
+        None, ge=FEWEST, le=MOST, description="Number of groups; chosen by silhouette if omitted."
+    )
+    seed: int = Field(1, ge=0, le=LARGEST_SEED)
+
+
+class GroupOptions(GroupChoice):
+    """A choice about the list of ``query``; ``problems`` name what the address cannot mean."""
 
     query: str = ""
-    among: str = FAILED
-    texts: str = BOTH
-    groups: int | None = None
-    seed: int = 1
     problems: tuple[str, ...] = ()
 
     @property
@@ -78,29 +87,16 @@ class GroupedTrajectories:
 def read_group_options(params: QueryDict) -> GroupOptions:
     """Return the choice of an address; what it cannot mean is named and replaced by the usual."""
     rest = params.copy()
-    for name in (*OWN, *PLACE):
+    for name in (*GroupChoice.model_fields, *PLACE):
         rest.pop(name, None)
     problems: list[str] = []
 
-    def one_of(name: str, known: Mapping[str, str], usual: str) -> str:
-        given = params.get(name, "")
-        if given and given not in known:
-            problems.append(f"There is no choice “{given[:40]}” of {name}.")
-        return given if given in known else usual
+    def fault(name: str, expected: str, found: Any) -> None:
+        problems.append(f"“{found[:40]}” is no {name}: expected {expected}.")
 
-    def whole(name: str, low: int, high: int) -> int | None:
-        given = params.get(name, "").strip()
-        number = as_id(given)
-        if given and (number is None or not low <= number <= high):
-            problems.append(f"“{given[:40]}” is no {name}: it is a number from {low} to {high:,}.")
-            return None
-        return number
-
-    among, texts = one_of("among", AMONG, FAILED), one_of("texts", TEXTS, BOTH)
-    groups, seed = whole("groups", FEWEST, MOST), whole("seed", 0, LARGEST_SEED)
+    choice = read_address(GroupChoice, params, fault)
     query = usual_query(rest.urlencode())
-    seed = 1 if seed is None else seed
-    return GroupOptions(query, among, texts, groups, seed, tuple(problems))
+    return GroupOptions(**choice.model_dump(), query=query, problems=tuple(problems))
 
 
 def choose(listed: "Listing", asked: GroupOptions) -> GroupedTrajectories:

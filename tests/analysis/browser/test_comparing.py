@@ -11,7 +11,8 @@ from django.urls import reverse
 
 from analysis.browser.comparison import alignment as aligned
 from analysis.browser.comparison import differences as facts
-from analysis.browser.comparison.address import MOST, ComparisonAddress, read_address
+from analysis.browser.comparison.address import MOST, ComparisonAddress
+from analysis.filters.addresses import read_address
 from benchmarks import visibility as blinding
 from benchmarks.models import Dataset, Trajectory
 from tests.analysis.rows import flat, make_dataset, make_imported, make_run, make_trajectory
@@ -311,7 +312,7 @@ def test_queries_do_not_grow_with_turns_or_trajectories(
 def test_an_address_keeps_what_was_chosen() -> None:
     address = ComparisonAddress(ids=(4, 2), base=2, view="scores", align="end", dimension="safety")
     assert address.query() == "?t=4&t=2&base=2&view=scores&align=end&dim=safety"
-    assert read_address(QueryDict(address.query()[1:])) == address
+    assert read_address(ComparisonAddress, QueryDict(address.query()[1:])) == address
     assert address.query(view="turns", base=4) == "?t=4&t=2&align=end&dim=safety"
     assert address.without(2) == "?t=4&view=scores&align=end&dim=safety"
     assert address.with_more(9) == "?t=4&t=2&t=9&base=2&view=scores&align=end&dim=safety"
