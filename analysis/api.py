@@ -288,7 +288,7 @@ def get_analysis(request: HttpRequest, page: str, query: Query[PageQuery]) -> di
         "marks": [*banners(selection), *report.banners],
         "empty": report.empty,
         "waits": report.waits,
-        **_parts(report),
+        **parts_out(report),
         "later": _later(later),
     }
 
@@ -317,7 +317,7 @@ def get_analysis_table(
     about, selection, _ = _open(request, page, query)
     form = "table" if query.format == "csv" else "latex"
     at = reverse(f"analysis:{about.key}_{form}", kwargs={"part": name})
-    return _file(request, with_query(at, selection.filters.query()), "not_written")
+    return file_answer(request, with_query(at, selection.filters.query()), "not_written")
 
 
 @router.get(
@@ -332,10 +332,10 @@ def get_analysis_figure(
     about, selection, _ = _open(request, page, query)
     pairs = f"{selection.filters.query()}&width={query.width}".lstrip("&")
     at = reverse(f"analysis:{about.key}_pdf", kwargs={"part": name})
-    return _file(request, with_query(at, pairs), "not_printed")
+    return file_answer(request, with_query(at, pairs), "not_printed")
 
 
-def _file(request: HttpRequest, at: str, late: str) -> HttpResponseBase:
+def file_answer(request: HttpRequest, at: str, late: str) -> HttpResponseBase:
     """Return the file at an address of the pages, as soon as a job has written it.
 
     ``late`` is the code of the error where that takes too long or fails.
@@ -436,14 +436,14 @@ def _later(state: DeferredReport | None) -> dict[str, Any]:
     if state is None:
         return {"status": "none", "message": "", "report": None}
     if state.report is not None:
-        return {"status": "ready", "message": "", "report": _parts(state.report)}
+        return {"status": "ready", "message": "", "report": parts_out(state.report)}
     if state.job is None:
         return {"status": "not_requested", "message": "", "report": None}
     status = state.job.status if state.moving else "failed"
     return {"status": status, "message": state.job.message, "report": None}
 
 
-def _parts(report: Report) -> dict[str, Any]:
+def parts_out(report: Report) -> dict[str, Any]:
     return {
         "answer": report.sentence,
         "notices": report.notices,

@@ -20,9 +20,10 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the trajectory list for re-judging and its search for the API, fit slopes when
-        a run ends, and keep the search up to date.
+        a run ends, and keep the search and papers up to date.
         """
         from analysis.pages.decline.services import fit_after_run
+        from analysis.papers.deletion import delete_excerpts
         from benchmarks.deletion.services import trajectories_deleted
         from benchmarks.judging.selectors import lists_trajectories
         from benchmarks.runs.signals import run_ended
@@ -32,6 +33,7 @@ class AnalysisConfig(AppConfig):
         searches_words(searched_trajectories)
         run_ended.connect(fit_after_run, dispatch_uid="slopes-over-turns")
         trajectories_deleted.connect(forget_words, dispatch_uid="search-index")
+        trajectories_deleted.connect(delete_excerpts, dispatch_uid="paper-excerpts")
 
 
 def forget_words(sender: object, ids: Sequence[int], **about: object) -> None:

@@ -204,3 +204,79 @@ class SavedView(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Paper(models.Model):
+    """A page on which somebody gathers answers, figures and tables for a paper.
+
+    ``title`` is that of the newest version. Its owner sees it; others with the right to see results
+    read it, or edit it too, as ``sharing`` says.
+    """
+
+    class Sharing(models.TextChoices):
+        PRIVATE = "private", "Only you"
+        READ = "read", "Others read it"
+        EDIT = "edit", "Others edit it"
+
+    title = models.CharField(max_length=200)
+    owner = models.ForeignKey(
+        django_settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="papers"
+    )
+    sharing = models.CharField(max_length=8, choices=Sharing.choices, default=Sharing.PRIVATE)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["-updated_at", "-id"]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class PaperVersion(models.Model):
+    """A paper as it was saved once; rows are only added.
+
+    ``blocks`` are those of `analysis.papers.blocks`, in order; ``words`` says what was changed.
+    """
+
+    paper = models.ForeignKey(Paper, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    title = models.CharField(max_length=200)
+    blocks = models.JSONField(default=list)
+    words = models.CharField(max_length=200)
+    by = models.ForeignKey(
+        django_settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["paper", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["paper", "number"], name="paper_version_identity")
+        ]
+
+    def __str__(self) -> str:
+        return f"version {self.number} of {self.title}"
+
+
+class PaperPart(models.Model):
+    """What a pin showed when it was pinned: part of a report as JSON, named by its digest.
+
+    ``runs``, ``studies`` and ``trajectory`` are the ids of what it was made from: whoever may not
+    see one of these does not see the part.
+    """
+
+    paper = models.ForeignKey(Paper, on_delete=models.CASCADE, related_name="parts")
+    digest = models.CharField(max_length=64)
+    content = models.TextField()
+    runs = models.JSONField(default=list)
+    studies = models.JSONField(default=list)
+    trajectory = models.BigIntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["paper", "digest"], name="paper_part_identity")
+        ]
+
+    def __str__(self) -> str:
+        return f"part {self.digest[:8]} of paper {self.paper_id}"

@@ -16,6 +16,7 @@ from analysis.pages.catalogue import PAGES
 from analysis.pages.quality import views as quality
 from analysis.pages.replicates import views as experiments
 from analysis.pages.saved_views import views as saved
+from analysis.papers.urls import paper_paths
 from analysis.tables.urls import table_paths
 
 app_name = "analysis"
@@ -104,6 +105,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("analysis/of-study/<int:pk>/", reports.of_study, name="of_study"),
     *table_paths,
+    *paper_paths,
     *(pattern for name in PAGES for pattern in _paths(name)),
     *export_paths,
     path(QUALITY, quality.quality, name="study_quality"),

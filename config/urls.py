@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from analysis.api import router as analysis
+from analysis.paper_api import router as papers
 from annotation.api import desk, ratings, sessions, studies
 from annotation.api.errors import HANDLERS
 from benchmarks.api.build import make_api
@@ -32,6 +33,7 @@ api = make_api(
         ("/studies", desk.router),
         ("", sessions.router),
         ("", analysis),
+        ("", papers),
     ],
     handlers=HANDLERS,
 )

@@ -13,7 +13,14 @@ from textwrap import wrap
 
 from analysis.exports.latex_text import latex_comment, latex_text, latex_url
 from analysis.exports.notes import TableNotes, counts_note, hidden_note
-from analysis.exports.table_choice import WIDTHS, TableChoice, chosen_table, with_columns
+from analysis.exports.table_choice import (
+    LETTERS_A_MM,
+    WIDTHS,
+    TableChoice,
+    chosen_table,
+    fitting,
+    with_columns,
+)
 from analysis.reports.content import Banner, Cell, Column, Table, comparability_text
 from analysis.reports.formatting import MINUS
 from analysis.reports.methods import intervals_sentence
@@ -24,9 +31,6 @@ NO_ROWS = "No rows."
 MOST_ROWS, MOST_LETTERS = 40, 1800
 # Texts with more letters are set in lines of a column of so many millimetres.
 LONG, PARAGRAPH = 40, 45
-# Letters of a line of a table at three quarters of the size of the text, for each millimetre. Where
-# nobody chose the columns, those that fit at that size are taken.
-LETTERS_A_MM, GAP = 0.86, 2.4
 # A word of more letters may be broken after so many: nothing else keeps it within its column.
 LONGEST_WORD = 24
 _COUNT = re.compile(r"n = ([\d,]+)")
@@ -42,7 +46,8 @@ class TableSource:
 
     ``about`` are lines for comments at the head of the file; ``banners`` mark what is not real;
     ``choice`` is what the reader chose of the table. With ``server``, the address of the product,
-    numbers link to what they count. ``caption`` replaces the title of the table in its caption.
+    numbers link to what they count. ``caption`` replaces the title of the table in its caption, and
+    ``place`` is where its float may stand.
     """
 
     page: str
@@ -52,6 +57,7 @@ class TableSource:
     choice: TableChoice = TableChoice()
     server: str = ""
     caption: str = ""
+    place: str = "tbp"
 
 
 def latex_table(table: Table, source: TableSource) -> str:
@@ -62,7 +68,11 @@ def latex_table(table: Table, source: TableSource) -> str:
     rows = [[_cell(cell, notes, count, server) for cell in row] for row in table.rows[: table.most]]
     columns = [_column(column, [row[i] for row in rows]) for i, column in enumerate(table.columns)]
     whole = choice.every or choice.columns
-    shown = range(len(columns)) if whole else _fitting(columns, choice.width)
+    shown = (
+        range(len(columns))
+        if whole
+        else fitting([column.letters for column in columns], choice.width)
+    )
     left_out = [one.label for i, one in enumerate(table.columns) if i not in shown]
     if left_out:  # letters of notes begin anew
         table, notes = with_columns(table, shown), TableNotes()
@@ -81,7 +91,7 @@ def latex_table(table: Table, source: TableSource) -> str:
     floats = []
     for number, body in enumerate([*bodies, *others]):
         floats += [
-            rf"\begin{{{kind}}}[tbp]",
+            rf"\begin{{{kind}}}[{source.place}]",
             *([r"\addtocounter{table}{-1}"] if number else []),
             r"\centering",
             rf"\caption[]{{{title} (continued)}}"
@@ -276,16 +286,6 @@ def _number_format(cells: Sequence[_Text]) -> tuple[str, str]:
     if whole > 3:
         options += ",group-minimum-digits=4,group-separator={,}"
     return options, units.pop()
-
-
-def _fitting(columns: Sequence[_ColumnForm], width: int) -> list[int]:
-    """Return the places of the first columns that fit; the second one is always among them."""
-    room, places = width * LETTERS_A_MM, []
-    for place, column in enumerate(columns):
-        room -= column.letters + GAP
-        if place < 2 or room >= 0:
-            places.append(place)
-    return places
 
 
 def _tabular(

@@ -14,13 +14,19 @@ from analysis.reports.content import FigureSpec
 
 FONT = "Helvetica, Arial, sans-serif"
 _NAMED = re.compile(r"var\((--[\w-]+)\)")
-_LIGHT = re.compile(r"(--[\w-]+): light-dark\((#[0-9a-f]{6}),")
 
 
 @cache
 def light_colours() -> dict[str, str]:
     """Return the colours of the light theme by their names in the stylesheet."""
-    return dict(_LIGHT.findall(static_text("css/tokens.css")))
+    declared = (
+        line.partition(": light-dark(") for line in static_text("css/tokens.css").split(";")
+    )
+    return {
+        before.split()[-1]: values.partition(",")[0]
+        for before, found, values in declared
+        if found and values.startswith("#")
+    }
 
 
 def plotly_figure(spec: FigureSpec) -> dict[str, Any]:

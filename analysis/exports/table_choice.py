@@ -12,6 +12,9 @@ from analysis.reports.formatting import MINUS, Unit, ends
 # The widths of a column and of a page of a paper, in millimetres, by their name in an address.
 WIDTHS: Mapping[str, int] = {"85": 85, "170": 170}
 MOST_DIGITS = 4
+# Letters of a line of a table at three quarters of the size of the text, for each millimetre, and
+# of the gap between columns. Where nobody chose the columns, those that fit at that size are taken.
+LETTERS_A_MM, GAP = 0.86, 2.4
 # Units whose values are shown a hundred times as large as they are stored.
 _PERCENT = (" %", " pt")
 
@@ -63,6 +66,18 @@ def chosen_table(table: Table, choice: TableChoice) -> Table:
     ]
     chosen = with_columns(table, wanted if len(wanted) > 1 else range(len(table.columns)))
     return chosen if choice.digits is None else _with_digits(chosen, choice.digits)
+
+
+def fitting(letters: Sequence[float], width: int) -> list[int]:
+    """Return the places of the first columns that fit, by the letters of their widest cells; the
+    second one is always among them.
+    """
+    room, places = width * LETTERS_A_MM, []
+    for place, count in enumerate(letters):
+        room -= count + GAP
+        if place < 2 or room >= 0:
+            places.append(place)
+    return places
 
 
 def with_columns(table: Table, places: Sequence[int]) -> Table:

@@ -104,6 +104,9 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         ),
         "file_name": file_name(found, selection),
         "file_url": with_query(reverse(f"analysis:{name}_file"), query),
+        "pin_url": with_query(
+            reverse("analysis:paper_pin", args=["page", name]), f"{query}&part=answer".lstrip("&")
+        ),
         "plain_url": reverse(f"analysis:{name}"),
         "empty_url": _empty_url(request, report),
         "details_url": with_query(reverse(f"analysis:{name}_details"), query),

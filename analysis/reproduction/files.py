@@ -37,14 +37,19 @@ FigureForms = Literal["data", "pictures", "pdf"]
 class FigureImages:
     """The files of figures by name, each drawn by itself: one that fails costs no other.
 
-    ``notes`` stand under those that are not of the real thing. ``missing`` says why a figure was
-    not drawn, by name.
+    A figure too high for its ``width`` is drawn in parts: NAME, NAME-part-2 and so on. ``notes``
+    stand under those that are not of the real thing. ``missing`` says why a figure was not drawn,
+    by name.
     """
 
     def __init__(
-        self, specs: Mapping[str, FigureSpec], notes: Mapping[str, str], forms: FigureForms
+        self,
+        specs: Mapping[str, FigureSpec],
+        notes: Mapping[str, str],
+        forms: FigureForms,
+        width: str = WIDTH,
     ) -> None:
-        self.specs, self.notes, self.forms = specs, notes, forms
+        self.specs, self.notes, self.forms, self.width = specs, notes, forms, width
         absent = forms != "data" and not chromium()
         self.missing = dict.fromkeys(specs, ABSENT) if absent else {}
 
@@ -61,13 +66,14 @@ class FigureImages:
     def _drawn(self, name: str) -> Iterator[tuple[str, bytes]]:
         spec = self.specs[name]
         notes = {name: self.notes[name]} if name in self.notes else {}
-        page = figures_page({name: spec}, WIDTH, notes)
-        drawn = drawn_in(read_drawn(page, chromium=chromium(), seconds=SECONDS))[name]
-        yield f"{name}.svg", drawn.svg.encode()
-        yield f"{name}.png", drawn.png
-        if self.forms == "pdf":
-            sheet = picture_page(drawn, spec.title)
-            yield f"{name}.pdf", print_to_pdf(sheet, chromium=chromium(), seconds=SECONDS)
+        page = figures_page({name: spec}, self.width, notes)
+        parts = drawn_in(read_drawn(page, chromium=chromium(), seconds=SECONDS))
+        for part, drawn in parts.items():
+            yield f"{part}.svg", drawn.svg.encode()
+            yield f"{part}.png", drawn.png
+            if self.forms == "pdf":
+                sheet = picture_page(drawn, spec.title)
+                yield f"{part}.pdf", print_to_pdf(sheet, chromium=chromium(), seconds=SECONDS)
 
 
 FORMAT = "planjury-reproduction/1"

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
 from django import template
-from django.urls import Resolver404, resolve
+from django.urls import Resolver404, resolve, reverse
 
 from analysis.exports.figure_pdf import chromium
 from analysis.exports.table_choice import column_key
+from analysis.pages.catalogue import PAGES
 from analysis.reports.content import FigureSpec, Report, Table, numbers_of
 from analysis.reports.methods import methods_sentence
 
@@ -51,6 +52,23 @@ def pdf_url(json_url: str) -> str:
     """
     url = _beside(json_url, ".json", ".pdf") if chromium() else ""
     return f"{url}{'&' if '?' in url else '?'}" if url else ""
+
+
+@register.filter
+def pin_url(file_url: str) -> str:
+    """Return the address that pins the figure or table of an analysis page to a paper, beside that
+    of its JSON or CSV; nothing for other pages.
+    """
+    parts = urlsplit(file_url)
+    try:
+        match = resolve(parts.path)
+    except Resolver404:
+        return ""
+    page, _, kind = (match.url_name or "").rpartition("_")
+    if page not in PAGES or kind not in ("figure", "table"):
+        return ""
+    query = "&".join(filter(None, (parts.query, f"part={kind}:{match.kwargs['part']}")))
+    return f"{reverse('analysis:paper_pin', args=['page', page])}?{query}"
 
 
 @register.filter

@@ -1,7 +1,7 @@
 """Plans of deletions: what goes, how much of it, and what keeps it from going.
 
 Apps above this one register what they keep: `holder` for what must stay as long as they need it,
-`companion` for what goes with trajectories.
+`companion` for what goes with trajectories, `counted_with` for what else a deletion concerns.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -60,6 +60,9 @@ class DeletionPlan:
 # From the ids of runs, those of datasets, and those of companions that go too, to what refuses.
 Holder = Callable[[Collection[int], Collection[int], Collection[int]], Iterable[DeletionRefusal]]
 _holders: list[Holder] = []
+# From the same ids to numbers of rows by what they are.
+CountRule = Callable[[Collection[int], Collection[int], Collection[int]], Mapping[str, int]]
+_counts: list[CountRule] = []
 _companions: dict[str, tuple[type[Model], str]] = {}
 
 
@@ -80,6 +83,13 @@ def held(
 def companion(name: str, model: type[Model], run: str) -> None:
     """Have rows counted that go with trajectories; ``run`` is their path to the run."""
     _companions[name] = (model, run)
+
+
+def counted_with(rule: CountRule) -> CountRule:
+    """Register a rule that counts rows of another app that a deletion takes or concerns."""
+    if rule not in _counts:
+        _counts.append(rule)
+    return rule
 
 
 def plan_deletion(
@@ -109,6 +119,7 @@ def plan_deletion(
             name: model._default_manager.filter(**{f"{run}__in": wanted}).count()
             for name, (model, run) in _companions.items()
         },
+        **{name: count for rule in _counts for name, count in rule(wanted, sets, others).items()},
         "Datasets": len(sets),
         "Tasks": Task.objects.filter(dataset__in=sets).count(),
     }

@@ -58,12 +58,14 @@ function addNote(svg, note, made) {
 async function makeFiles({ specs, width, dots, notes }) {
   const files = {};
   for (const [name, spec] of Object.entries(specs)) {
-    const [made] = fitToPaper(spec, width);
-    const size = { format: "svg", imageDataOnly: true, width: made.width, height: made.height };
-    const plain = await window.Plotly.toImage({ data: made.data, layout: made.layout }, size);
-    const drawn = addNote(plain, notes[name] || "", made);
-    const svg = await embedTypeface(setSize(drawn.svg, drawn));
-    files[name] = { svg, png: await renderPng(svg, drawn, dots) };
+    const parts = fitToPaper(spec, width);
+    for (const [n, made] of parts.entries()) {
+      const size = { format: "svg", imageDataOnly: true, width: made.width, height: made.height };
+      const plain = await window.Plotly.toImage({ data: made.data, layout: made.layout }, size);
+      const drawn = addNote(plain, n === parts.length - 1 && notes[name] || "", made);
+      const svg = await embedTypeface(setSize(drawn.svg, drawn));
+      files[n ? name + "-part-" + (n + 1) : name] = { svg, png: await renderPng(svg, drawn, dots) };
+    }
   }
   const text = document.createElement("pre");
   text.id = "figure-files";

@@ -114,6 +114,9 @@ api:list_analysis_pages           GET  login    403      403      403      403  
 api:get_analysis                  GET  login    403      403      403      403      403      403      ok       403      ok
 api:get_analysis_table            GET  login    403      403      403      403      403      403      404      403      404
 api:get_analysis_figure           GET  login    403      403      403      403      403      403      501      403      501
+api:list_papers                   GET  login    403      403      403      403      403      403      ok       403      ok
+api:get_paper                     GET  login    403      403      403      403      403      403      ok       403      404
+api:get_paper_file                GET  login    403      403      403      403      403      403      ok       403      404
 api:request_analysis              POST login    403      403      403      403      403      403      202      403      202
 api:delete_experiment             GET  405      405      405      405      405      405      405      405      405      405
 api:get_failure_groups            GET  login    403      403      403      403      403      403      ok       403      ok
@@ -563,6 +566,26 @@ analysis:run_file                 GET  login    403      403      403      403  
 analysis:study_file               GET  login    404      403      404      ok       ok       403      404      404      ok
 analysis:study_quality_latex      GET  login    404      403      404      404      404      403      404      404      404
 analysis:study_quality_pdf        GET  login    404      403      404      501      501      403      404      404      501
+
+# A paper that the viewer keeps to herself, with a pin of the leaderboard
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+analysis:paper_list               GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:paper_list               POST login    403      403      403      403      403      403      422      403      422
+analysis:paper_pin                GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:paper_pin                POST login    403      403      403      403      403      403      422      403      422
+analysis:paper                    GET  login    403      403      403      403      403      403      ok       403      404
+analysis:paper                    POST login    403      403      403      403      403      403      422      403      404
+analysis:paper_versions           GET  login    403      403      403      403      403      403      ok       403      404
+analysis:paper_restore            POST login    403      403      403      403      403      403      moved    403      404
+analysis:paper_share              POST login    403      403      403      403      403      403      moved    403      404
+analysis:paper_delete             POST login    403      403      403      403      403      403      moved    403      404
+analysis:paper_pin_settings       GET  login    403      403      403      403      403      403      moved    403      404
+analysis:paper_pin_now            GET  login    403      403      403      403      403      403      ok       403      404
+analysis:paper_figure             GET  login    403      403      403      403      403      403      ok       403      404
+analysis:paper_tex                GET  login    403      403      403      403      403      403      ok       403      404
+analysis:paper_html               GET  login    403      403      403      403      403      403      ok       403      404
+analysis:paper_pdf                GET  login    403      403      403      403      403      403      501      403      404
+analysis:paper_zip                GET  login    403      403      403      403      403      403      ok       403      404
 
 # Filters that are kept, and what failed in a list grouped by its words; the saved view is the viewer's
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin

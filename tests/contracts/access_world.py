@@ -20,6 +20,9 @@ from analysis.agreement.inputs import AgreementSettings, example_csv
 from analysis.models import FailureClustering
 from analysis.pages.saved_views.selectors import TRAJECTORIES
 from analysis.pages.saved_views.services import save_view
+from analysis.papers.blocks import PinBlock, Source, read_blocks
+from analysis.papers.services import create_paper, pin_parts
+from analysis.papers.sources import open_source
 from analysis.tables.services import store_table
 from annotation.models import (
     Invite,
@@ -37,6 +40,7 @@ from benchmarks.api.tokens import create_token
 from benchmarks.imports.selectors import DATASET, IMPORT
 from benchmarks.judging.judges import TRIAL
 from benchmarks.models import Endpoint, Experiment, Job, OpenAsk, Run, Trajectory
+from benchmarks.visibility import Visibility
 from tests.annotation.rows import make_person, make_study
 from tests.contracts.access_table import PERSONAS
 from tests.databases import taken_back
@@ -209,6 +213,7 @@ def build_world() -> World:
         "table_id": _table(people["viewer"]),
         **_remarks(people["viewer"]),
         "path": "",
+        **_paper(people["viewer"]),
         "view_id": save_view(owner=people["viewer"], page=TRAJECTORIES, name="Mine", query="").pk,
     }
     handler = BaseHandler()
@@ -249,6 +254,20 @@ def _session(study: Study, player: User) -> int:
         trajectory=trajectory, step=0, slot=0, role="agent", ask_digest="0", seed=1,
         opened_at=timezone.now(), expect={"kind": "plan", "params": {}},
     ).pk  # fmt: skip
+
+
+def _paper(owner: User) -> dict[str, object]:
+    """A paper that its owner alone may open, with a pin of the leaderboard."""
+    paper = create_paper(owner=owner, title="Mine")
+    source = Source(kind="page", name="leaderboard")
+    found = open_source(source, owner, Visibility.to(owner))
+    part = next(part for part, _ in found.parts() if part != "answer")
+    pin = read_blocks(pin_parts(paper=paper, found=found, parts=[part], by=owner).blocks)[-1]
+    assert isinstance(pin, PinBlock)
+    return {
+        "paper_id": paper.pk, "block_id": pin.id, "digest": pin.digest,
+        "source_kind": "page", "source_name": "leaderboard",
+    }  # fmt: skip
 
 
 def _table(owner: User) -> int:

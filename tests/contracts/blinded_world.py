@@ -9,6 +9,9 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from analysis.models import SavedView
+from analysis.papers.blocks import Source
+from analysis.papers.services import create_paper, pin_parts, share_paper
+from analysis.papers.sources import open_source
 from annotation.desk.services import skip_assignment
 from annotation.live.events import record_live_event
 from annotation.models import Aspect, LivePlace, LiveSession, Membership, Study
@@ -33,6 +36,7 @@ from benchmarks.models import (
     Trajectory,
     Turn,
 )
+from benchmarks.visibility import Visibility
 from tests.analysis.rows import flat, make_run, make_scores, make_trajectory
 from tests.annotation.live_sessions import make_live_study
 from tests.annotation.rows import SECRETS, make_person, make_study
@@ -88,9 +92,22 @@ def make_world() -> World:
     _open_run()
     for page in ("trajectories", "leaderboard"):
         SavedView.objects.create(owner=root, page=page, name="Where zebra fails", shared=True)
+    _shared_paper(root)
     ann.refresh_from_db()
     root.refresh_from_db()
     return World(ann, bob, root, (plans, talks), live)
+
+
+def _shared_paper(owner: User) -> None:
+    """A paper that others may edit, with the leaderboard and the turns of a hidden trajectory."""
+    paper = create_paper(owner=owner, title="Why zebra fails")
+    for run in Run.objects.order_by("pk"):
+        trajectory = run.trajectories.first()
+        if trajectory is not None:
+            source = Source(kind="trajectory", name=str(trajectory.pk))
+            found = open_source(source, owner, Visibility.to(owner))
+            pin_parts(paper=paper, found=found, parts=["table:turns"], by=owner)
+    share_paper(paper=paper, sharing="edit")
 
 
 def _begin_ids(table: str) -> None:

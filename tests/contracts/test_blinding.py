@@ -16,9 +16,10 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from analysis.filters import Filters
-from analysis.models import FailureClustering, SavedView
+from analysis.models import FailureClustering, Paper, PaperPart, SavedView
 from analysis.pages.catalogue import PAGES, select
 from analysis.pages.reports import make_report, report_key
+from analysis.papers.services import latest_version
 from annotation.desk.services import skip_assignment
 from annotation.live.control.services import end_session
 from benchmarks.models import Agent, Dataset, Endpoint, Experiment, Job, OpenAsk, Run, Trajectory
@@ -156,6 +157,13 @@ def values(world: World) -> dict[str, list[Any]]:
         "extra_path": [""],
         "token_id": [1],
         "view_id": ids(SavedView.objects.all()),
+        "paper_id": ids(Paper.objects.all()),
+        "block_id": [
+            row["id"] for one in Paper.objects.all() for row in latest_version(one).blocks
+        ],
+        "digest": list(PaperPart.objects.values_list("digest", flat=True)),
+        "source_kind": ["page", "dataset", "trajectory"],
+        "source_name": ["leaderboard", *(str(row.pk) for row in by_run.values())],
         "table_id": [1],
         "import_id": ids(Job.objects.all()),
         "put_id": [1],

@@ -1,0 +1,122 @@
+"""The files of a paper: LaTeX, HTML, PDF, and a folder with data. Jobs write them."""
+
+import io
+import zipfile
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.views.decorators.http import require_safe
+
+from analysis.exports.about import maker_name
+from analysis.exports.chromium import NotPrinted, print_to_pdf
+from analysis.exports.figure_pdf import chromium
+from analysis.exports.responses import as_file
+from analysis.papers.folder import paper_files
+from analysis.papers.html_page import paper_html
+from analysis.papers.latex import content_latex
+from analysis.papers.output import PaperOutput, output_blocks, with_pictures
+from analysis.papers.selectors import shown_blocks
+from analysis.papers.views import asked_version, open_paper, paper_url
+from analysis.reports.deferred_files import DeferredFile, deferred_file
+from analysis.reports.deferred_reports import note_progress
+from analysis.reports.stored_reports import key_of
+from annotation.access import person
+from benchmarks.access import signed_in, visibility
+from benchmarks.core.errors import CoreError
+
+NO_BROWSER = (
+    "No Chromium is installed here, so papers cannot be made into PDF. Take the folder and compile "
+    "paper.tex, or print the HTML from your browser."
+)
+SECONDS = 300
+
+
+@require_safe
+@signed_in
+@deferred_file
+def tex(request: HttpRequest, paper_id: int) -> DeferredFile | HttpResponseBase:
+    """Send a paper as LaTeX to input; its figures are in the folder."""
+
+    def write(output: PaperOutput) -> HttpResponse:
+        text = content_latex(output)
+        response = HttpResponse(text, content_type="application/x-tex; charset=utf-8")
+        return as_file(response, [output.title], "tex")
+
+    return _file(request, paper_id, "LaTeX", write)
+
+
+@require_safe
+@signed_in
+@deferred_file
+def html(request: HttpRequest, paper_id: int) -> DeferredFile | HttpResponseBase:
+    """Send a paper as one HTML file that holds its figures."""
+
+    def write(output: PaperOutput) -> HttpResponse:
+        text = paper_html(with_pictures(output, "pictures"), "png")
+        response = HttpResponse(text, content_type="text/html; charset=utf-8")
+        return as_file(response, [output.title], "html")
+
+    return _file(request, paper_id, "HTML", write)
+
+
+@require_safe
+@signed_in
+@deferred_file
+def pdf(request: HttpRequest, paper_id: int) -> DeferredFile | HttpResponseBase:
+    """Send a paper as PDF."""
+    browser = chromium()
+    if not browser:
+        open_paper(request, paper_id)
+        return HttpResponse(NO_BROWSER, content_type="text/plain; charset=utf-8", status=501)
+
+    def write(output: PaperOutput) -> HttpResponse:
+        page = paper_html(with_pictures(output, "pictures"), "svg")
+        note_progress("printing")
+        try:
+            printed = print_to_pdf(page, chromium=browser, seconds=SECONDS)
+        except NotPrinted as problem:
+            raise CoreError(
+                f"{problem} Nothing was changed; HTML and LaTeX need no print."
+            ) from None
+        response = HttpResponse(printed, content_type="application/pdf")
+        return as_file(response, [output.title], "pdf")
+
+    return _file(request, paper_id, "PDF", write)
+
+
+@require_safe
+@signed_in
+@deferred_file
+def folder(request: HttpRequest, paper_id: int) -> DeferredFile | HttpResponseBase:
+    """Send a paper as a folder (ZIP) with LaTeX, HTML, data and a script."""
+
+    def write(output: PaperOutput) -> HttpResponse:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+            for name, content in paper_files(with_pictures(output, "pdf")):
+                file.writestr(f"paper/{name}", content)
+        response = HttpResponse(packed.getvalue(), content_type="application/zip")
+        return as_file(response, [output.title], "zip")
+
+    return _file(request, paper_id, "folder", write)
+
+
+def _file(
+    request: HttpRequest, paper_id: int, form: str, write: Callable[[PaperOutput], HttpResponse]
+) -> DeferredFile:
+    """Return a file of a version, as far as the reader may see it."""
+    row = open_paper(request, paper_id)
+    version, user = asked_version(request, row), person(request)
+    blocks = output_blocks(shown_blocks(version, user, visibility(request)))
+    server = request.build_absolute_uri("/").rstrip("/")
+    output = PaperOutput(
+        version.title,
+        version.number,
+        maker_name(row.owner),
+        f"{server}{paper_url(row)}?version={version.number}",
+        server,
+        blocks,
+    )
+    open_to_reader = [block.pin.block.id for block in output.pins]
+    key = key_of(f"paper {row.pk} {version.number} {server}", *open_to_reader)
+    return DeferredFile(f"{form}:{key}", f"{version.title} as {form}"[:200], lambda: write(output))

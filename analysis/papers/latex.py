@@ -1,0 +1,118 @@
+"""A paper as LaTeX: a file to \\input, and one that compiles alone and inputs it."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from analysis.exports.about import about_file
+from analysis.exports.latex import TableSource, latex_label, latex_table
+from analysis.exports.latex_text import latex_comment, latex_text, latex_url
+from analysis.papers.blocks import TextBlock
+from analysis.papers.markup import linked_numbers, markup_latex, spans_latex
+from analysis.papers.output import OutputPin, PaperOutput
+
+CONTENT, FIGURES = "content", "figures"
+# Floats stand where they are pinned, if there is room.
+PLACE = "htbp"
+PACKAGES = "booktabs,adjustbox,siunitx,graphicx"
+
+
+def standalone_latex(output: PaperOutput) -> str:
+    """Return the file that compiles with pdflatex beside ``content.tex`` and its figures."""
+    lines = [
+        r"\documentclass[10pt]{article}",
+        r"\usepackage[a4paper,textwidth=170mm,textheight=245mm]{geometry}",
+        r"\usepackage[T1]{fontenc}",
+        r"\usepackage{lmodern}",
+        rf"\usepackage{{{PACKAGES}}}",
+        r"\usepackage[hidelinks]{hyperref}",
+        r"\extrafloats{200}",
+        rf"\title{{{latex_text(output.title)}}}",
+        rf"\author{{{latex_text(output.person)}}}",
+        r"\begin{document}",
+        r"\maketitle",
+        rf"\input{{{CONTENT}}}",
+        r"\end{document}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def content_latex(output: PaperOutput) -> str:
+    """Return the text, tables and figures of a paper, to \\input."""
+    labels: Counter[str] = Counter()
+    pieces = [*_head(output)]
+    for block in output.blocks:
+        if isinstance(block, TextBlock):
+            pieces.append(markup_latex(block.text, output.server))
+        else:
+            pieces.append(_pin(output, block, labels))
+    pieces += list(_end(output))
+    return "\n\n".join(piece for piece in pieces if piece.strip()) + "\n"
+
+
+def _head(output: PaperOutput) -> Iterator[str]:
+    about = "\n".join(map(latex_comment, about_file(output.url)))
+    yield f"{about}\n% In the preamble: \\usepackage{{{PACKAGES},hyperref}}"
+    yield r"\providecommand{\href}[2]{#2}"
+
+
+def _end(output: PaperOutput) -> Iterator[str]:
+    if output.methods:
+        yield r"\section*{Methods}"
+        yield from map(latex_text, output.methods)
+    if output.comparability:
+        yield r"\section*{Comparability}"
+        yield from map(latex_text, output.comparability)
+
+
+def _pin(output: PaperOutput, pin: OutputPin, labels: Counter[str]) -> str:
+    block, report = pin.pin.block, pin.pin.report
+    assert report is not None
+    if block.part_kind == "answer":
+        spans = linked_numbers(report.sentence, block.url)
+        marks = " ".join(f"({mark})" for mark in pin.marks)
+        return f"{spans_latex(spans, output.server)} {latex_text(marks)}".strip()
+    page = _once(f"{block.source.name}-{block.part_name}", labels, block.source.name)
+    if block.part_kind == "figure":
+        return _figure(output, pin, latex_label(page, block.part_name).replace("tab:", "fig:", 1))
+    source = TableSource(
+        page,
+        block.subject,
+        (f"From {output.server}{block.url}",),
+        report.banners,
+        pin.pin.choice,
+        output.server,
+        block.caption,
+        PLACE,
+    )
+    return latex_table(report.tables[0], source)
+
+
+def _once(key: str, labels: Counter[str], page: str) -> str:
+    """Return the page for a label, numbered where the same part is pinned again."""
+    labels[key] += 1
+    return page if labels[key] == 1 else f"{page}-{labels[key]}"
+
+
+def _figure(output: PaperOutput, pin: OutputPin, label: str) -> str:
+    kind = "figure*" if pin.pin.block.width > 85 else "figure"
+    url = latex_url(f"{output.server}{pin.pin.block.url}")
+    names = output.pictures_of(pin, "pdf") or [f"{pin.name}.pdf"]
+    why = output.missing.get(pin.name, "its file is not beside this one")
+    absent = latex_text(f"{pin.name}: {why}")
+    pictures = [
+        rf"\IfFileExists{{{FIGURES}/{name}}}{{\href{{{url}}}{{"
+        rf"\adjustbox{{max totalheight=0.8\textheight}}{{"
+        rf"\includegraphics[width={pin.pin.block.width}mm]{{{FIGURES}/{name}}}}}}}}}"
+        rf"{{\fbox{{\parbox{{70mm}}{{{absent}}}}}}}\par"
+        for name in names
+    ]
+    title, caption = latex_text(pin.pin.title), latex_text(" ".join([pin.caption, *pin.marks]))
+    lines = [
+        rf"\begin{{{kind}}}[{PLACE}]",
+        r"\centering",
+        *pictures,
+        rf"\caption[{{{title}}}]{{{caption}}}",
+        rf"\label{{{label}}}",
+        rf"\end{{{kind}}}",
+    ]
+    return "\n".join(lines)
