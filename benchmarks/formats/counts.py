@@ -5,11 +5,6 @@ from typing import Any
 from benchmarks.formats.trajectory import ImportedMessage, ImportedTrajectory
 
 FIRST = 60
-# Formats that mark failed results; for others the number of errors is unknown.
-COUNTS = (
-    "user", "turns", "assistant", "assistant_texts", "tool_calls", "tool_results", "matched",
-    "missing", "errors", "hosted_calls", "images", "thinking", "tokens_in", "tokens_out",
-)  # fmt: skip
 
 
 def trajectory_counts(trajectory: ImportedTrajectory) -> dict[str, Any]:
@@ -61,7 +56,9 @@ def trajectory_counts(trajectory: ImportedTrajectory) -> dict[str, Any]:
 
 
 def _ids(given: list[str]) -> set[str]:
-    """Return distinct ids; each one that is empty counts for itself."""
+    """Return distinct ids; an empty one stands for its place, so that such calls and results match
+    by their order.
+    """
     return {id or f"\x1f{place}" for place, id in enumerate(given)}
 
 

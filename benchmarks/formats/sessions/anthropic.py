@@ -109,7 +109,7 @@ def _row(spot: Spot, item: Mapping[str, Any], default_id: str) -> ImportedTrajec
     if isinstance(response, dict):
         messages += read_reply(spot.at("response"), response)
     transcript.id = next((str(item[n]) for n in IDS if isinstance(item.get(n), str | int)), "")
-    transcript.task = string(item.get("task_id"))
+    transcript.task = transcript.id
     transcript.model = string(as_mapping(response).get("model")) or string(item.get("model"))
     transcript.tools = tool_definitions(item.get("tools"))
     reward = item.get("reward")

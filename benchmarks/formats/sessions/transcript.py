@@ -134,11 +134,15 @@ class Transcript:
         return known
 
     def takes(self, call: ToolCall) -> bool:
-        """Note a call; return False where one of this id is known."""
-        if call.id in self.called:
+        """Note a call; return False where one of this id is known.
+
+        The ids of what the provider runs are apart from those of the agent's calls.
+        """
+        id = call.id if call.by == "agent" else f"\x1f{call.id}"
+        if id in self.called:
             return False
         if call.id:
-            self.called[call.id] = call.name
+            self.called[id] = call.name
             if call.by == "agent":
                 self.waiting[call.id] = None
         return True

@@ -14,6 +14,7 @@ from benchmarks.formats.reports import describe_files
 from tests.benchmarks.formats import samples
 from tests.benchmarks.formats.reading import read_whole
 from tests.benchmarks.formats.session_samples import LOOK, otlp
+from tests.shared_data import shared_data
 
 ANTHROPIC_CHAT: list[dict[str, Any]] = [
     {"role": "user", "content": "Where is my bag?"},
@@ -472,3 +473,17 @@ class TestFolders:
             "settings.json",
         ]
         assert [len(t.messages) > 3 for t in read_whole(path, "codex")] == [True, True]
+
+
+BY_HAND = json.loads(Path(__file__).with_name("session_counts.json").read_text())
+
+
+@pytest.mark.parametrize("start", BY_HAND)
+def test_real_files_hold_what_was_counted_by_hand(start: str) -> None:
+    """Counted in the files themselves with the json module, without a reader."""
+    folder, _, name = start.partition("/")
+    (path,) = shared_data("sessions", folder).glob(f"{name.split('.json')[0]}*")
+    trajectories = describe_file(path)["trajectories"]
+    assert len(trajectories) == len(BY_HAND[start])
+    for counts, expected in zip(trajectories, BY_HAND[start], strict=True):
+        has(counts, **expected)
