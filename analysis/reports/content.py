@@ -304,11 +304,12 @@ def estimate_cell(
     sub = [estimate.printed_error] if estimate.printed_error else []
     if interval:
         sub.append(ends(interval, unit, signed=signed).removesuffix(" %"))
-    if show_n:
+    if show_n and estimate.n:
         sub.append(f"n = {estimate.n:,}")
     return Cell(
         estimate.printed or number(estimate.value, unit, signed=signed),
-        (rounded(estimate.value), low, high, estimate.n, "; ".join(notes)),
+        # Of a value without observations, such as a published one, nobody knows n.
+        (rounded(estimate.value), low, high, estimate.n or None, "; ".join(notes)),
         sub="\n".join(sub),
         url=url,
         tip="; ".join(tips),

@@ -26,11 +26,15 @@ LEAD = 40
 
 @dataclass(frozen=True)
 class StoredDifference:
-    """A stored value that differs from the derived one, both shortened around the difference."""
+    """A stored value that differs from the derived one, both shortened around the difference.
+
+    ``label`` says what the second value is: recomputed from the log, or sealed.
+    """
 
     where: str
     stored: str
     recomputed: str
+    label: str = "recomputed"
 
 
 class Differs(Exception):

@@ -45,6 +45,7 @@ from analysis.reports.formatting import (
     unit_of,
     unit_of_differences,
 )
+from analysis.reports.published import NO_COUNT
 from analysis.stats.comparison.extremes import Extreme, compared_models, find_extreme
 from analysis.stats.comparison.model_comparisons import (
     ModelComparisons,
@@ -475,7 +476,10 @@ def _n_column(
     known = {ACCURATE: ["yes", "no"]} if metric == ACCURATE else {}
 
     def cell(row: AgentResult) -> Cell:
-        counts = parts.count_cell(row.main.n, url=_list(row, **known))
+        unknown = row.main.value is not None and not row.main.n
+        counts = parts.count_cell(
+            None if unknown else row.main.n, url=_list(row, **known), reason=NO_COUNT
+        )
         if certificate is None:
             return counts
         if row.run is None and not row.blind:

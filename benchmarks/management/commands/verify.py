@@ -48,7 +48,7 @@ class KeptSeals:
             return None
         changed = seal.changed(kept["parts"]) if kept["parts"] else []
         where = f"seal of the run, changed: {', '.join(changed)}" if changed else "seal of the run"
-        return StoredDifference(where, seal.digest, kept["digest"])
+        return StoredDifference(where, seal.digest, kept["digest"], "sealed")
 
 
 def read_seals(text: str) -> KeptSeals:
@@ -174,7 +174,7 @@ class Command(BaseCommand):
     def _say_difference(self, of: str, difference: StoredDifference) -> None:
         self.stdout.write(f"  {of}: {difference.where}")
         self.stdout.write(f"    stored      {difference.stored}")
-        self.stdout.write(f"    recomputed  {difference.recomputed}")
+        self.stdout.write(f"    {difference.label:<11} {difference.recomputed}")
 
 
 def _total(reports: list[RunReport]) -> dict[str, Any]:

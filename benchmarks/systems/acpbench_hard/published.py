@@ -223,11 +223,11 @@ _ASPECTS = {
 _WORDING = "the repository’s configs/tasks"
 COMPARABILITY = (
     PublishedSetting(
-        PAPER,
+        f"{PAPER} paper",
         {"prompt": PublishedAspect(f"{_WORDING}; context nl", _prompt(NL)), **_ASPECTS},
     ),
     PublishedSetting(
-        PAPER,
+        f"{PAPER} paper",
         {
             "prompt": PublishedAspect(
                 f"{_WORDING}; context nl, pddl or both", _prompt(NL, PDDL, BOTH)

@@ -75,7 +75,7 @@ _RULES = {"trust": "datatype", "answer_match": "substring", "untrusted_match": "
           "ambiguous_record": "leave_out"}  # fmt: skip
 COMPARABILITY = (
     PublishedSetting(
-        "PlanBench-XL",
+        "PlanBench-XL paper",
         {
             "prompt": PublishedAspect("the repository’s prompts", own_prompts),
             "shots": PublishedAspect(NOT_STATED, unknown("no examples")),

@@ -100,7 +100,7 @@ def _turns(facts: RunFacts) -> Finding:
 
 def _setting(words: str, split: Compare, source: str) -> PublishedSetting:
     return PublishedSetting(
-        PAPER.name,
+        f"{PAPER.name} paper",
         {
             "prompt": PublishedAspect("LoTA-Bench’s prompts", own_prompts),
             "shots": PublishedAspect(NOT_STATED, _shots),

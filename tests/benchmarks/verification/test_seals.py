@@ -200,6 +200,7 @@ def test_a_seal_notices_what_follows_from_nothing(run: Run, name: str, tmp_path:
     tamper(run)
     code, text = verify(run.pk, sealed=f"sha256:{digest}")
     assert code == 1 and "the run: seal of the run" in text
+    assert f"\n    sealed      {digest}" in text and "recomputed" not in text
     code, text = verify(sealed=str(kept))
     assert code == 1 and "seal of the run, changed: " in text
     (line,) = [line for line in text.splitlines() if "seal of the run" in line]
