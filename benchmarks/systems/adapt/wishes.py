@@ -14,6 +14,8 @@ from benchmarks.systems.adapt.household.inventory import EDIBLE, Inventory
 from benchmarks.systems.adapt.lexicon import About, plain_words, read_question
 
 _CLAUSES = re.compile(r"[.;!?\n]| but ")
+# Where a clause that says no turns to what is refused, or away from it.
+_TURNS = re.compile(r"(?:,| and|, and) (?=(?:with|without|no|not|never)\b)")
 _NO_WISH = re.compile(
     r"\b(no preference|do(n't| not) mind|up to you|either way|whatever|(check|look) for yourself)\b"
 )
@@ -63,9 +65,10 @@ def read_wishes(
             wishes.append(rule)
             left = left.replace(text, " ")
     asked = read_question(question, inventory, meal)
-    for clause in _CLAUSES.split(left.lower()):
-        if clause.strip() and not _NO_WISH.search(clause):
-            wishes += _read_clause(clause, question, asked, inventory, meal)
+    for sentence in _CLAUSES.split(left.lower()):
+        for clause in _TURNS.split(sentence) if _NOT.search(sentence) else [sentence]:
+            if clause.strip() and not _NO_WISH.search(clause):
+                wishes += _read_clause(clause, question, asked, inventory, meal)
     return wishes
 
 
