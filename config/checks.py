@@ -12,6 +12,7 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
+from benchmarks.core import plugins
 from config.settings.services import is_redis
 
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -208,4 +209,19 @@ def debug_stays_here(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[C
             hint="Set PLANJURY_DEBUG=0 or PLANJURY_HOST=127.0.0.1.",
             id="planjury.E006",
         )
+    ]
+
+
+@register
+def plug_ins_work(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Name the plug-ins that were left out; everything else works without them."""
+    return [
+        Warning(
+            f"The {one.title} of {one.origin} is left out. {one.problem}"
+            if one.title != "folder"
+            else f"Plug-ins in {one.origin}: {one.problem}",
+            hint=one.remedy,
+            id="planjury.W003",
+        )
+        for one in plugins.broken
     ]

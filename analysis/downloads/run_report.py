@@ -157,6 +157,8 @@ def _settings(run: Run) -> Table:
 def _how(run: Run) -> list[str]:
     pins = "; ".join(f"{name} version {version}" for name, version in run.versions.items())
     lines = [f"Seed of the run: {run.seed}. Pinned: {pins or 'nothing'}."]
+    if run.plug_in:
+        lines.append(f"Plug-in: {run.plug_in}.")
     if run.primary_judging is not None:
         lines.append(f"Judging: {run.primary_judging.name}.")
     if run.source or run.checksum:

@@ -2,17 +2,17 @@
 
 What a page computes and shows stands in its own folder, `analysis/pages/<key>/page.py`, as
 ``content``, written with `analysis.kit`. It is imported when a page is first asked for: statistics
-are slow to import.
+are slow to import. The page of a plug-in is a module with ``PAGE`` and ``content``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import User
 
-from analysis.filters import SHARED, Filters
+from analysis.filters import FILTERS, SHARED, Filters
 from analysis.filters.datasets import select_runs, with_published
 from analysis.filters.forms import unknown_values
 from analysis.filters.judgings import with_beside
@@ -29,12 +29,14 @@ from analysis.filters.study_kinds import (
 )
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
+from benchmarks.core import plugins
+from benchmarks.core.plugins import PlugIn, PlugInFault
 from benchmarks.core.registry import find_system
 from benchmarks.models import Run
 from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:
-    from analysis.kit.page import WrittenPage
+    from analysis.kit.page import Content, Page, WrittenPage
 
 
 # The shared filters that mean something for trajectories made elsewhere.
@@ -69,7 +71,8 @@ class AnalysisPage:
     published figures are further rows or lines of those of runs. ``cites``: its sentences and
     figures say what a paper reports, whichever of its tables are shown. ``deferred``: a part of it
     takes too long for a request; a job computes it. ``waits``: its answer waits for that job, so
-    that it may not be kept. ``part_of``: the page that asks the wider question.
+    that it may not be kept. ``part_of``: the page that asks the wider question. ``plug_in``: what
+    brings the page, if it does not ship with the product.
     """
 
     key: str
@@ -89,6 +92,7 @@ class AnalysisPage:
     deferred: bool = False
     waits: bool = False
     part_of: str = ""
+    plug_in: PlugIn | None = None
 
     @property
     def address(self) -> str:
@@ -113,6 +117,8 @@ class AnalysisPage:
     @property
     def module(self) -> str:
         """The module that writes the page."""
+        if self.plug_in is not None:
+            return self.plug_in.module
         return f"analysis.pages.{self.key.replace('-', '_')}.page"
 
     @property
@@ -120,14 +126,17 @@ class AnalysisPage:
         """The content of the page: what it computes and shows."""
         module = import_module(self.module)
         written: type[WrittenPage] = import_module("analysis.kit.page").WrittenPage
-        return written(module.content, getattr(module, "deferred", None))
+        content = (
+            module.content if self.plug_in is None else _survived(module.content, self.plug_in)
+        )
+        return written(content, getattr(module, "deferred", None))
 
 
 def _refined(run: Run) -> bool:
     return bool(run.settings.get(find_system(run.dataset.system).comparisons.refinement))
 
 
-PAGES: Mapping[str, AnalysisPage] = {
+PAGES: dict[str, AnalysisPage] = {
     page.key: page
     for page in (
         AnalysisPage(
@@ -306,3 +315,106 @@ def load_reports() -> None:
     """
     for name in (*HEAVY, *(page.module for page in PAGES.values())):
         import_module(name)
+
+
+# Names of other addresses of analysis, which no page may take.
+RESERVED = frozenset(
+    (
+        "clusters",
+        "compare",
+        "experiments",
+        "index",
+        "later",
+        "moved",
+        "of-study",
+        "replicates",
+        "tables",
+        "trajectory",
+    )
+)
+
+
+def _add(plug_in: PlugIn, page: object) -> None:
+    """Register the page of a plug-in."""
+    if not isinstance(page, AnalysisPage):
+        raise PlugInFault(
+            f"{plug_in.target} is of type {type(page).__name__}, not an AnalysisPage.",
+            "Let it name an instance of analysis.pages.catalogue.AnalysisPage.",
+        )
+    taken = plug_in.name in (*PAGES, *RESERVED)
+    plugins.check_name(plug_in, "[a-z][a-z0-9]*(-[a-z0-9]+)*", taken)
+    if page.key != plug_in.name:
+        raise PlugInFault(
+            f"Its key is {page.key!r}.", f"Give it the key {plug_in.name!r}, as it is registered."
+        )
+    unknown = [name for name in page.filters if name not in FILTERS]
+    if unknown:
+        raise PlugInFault(
+            f"It has unknown filters: {', '.join(unknown)}.", f"Choose from {', '.join(FILTERS)}."
+        )
+    wider = PAGES.get(page.part_of)
+    if page.part_of and (wider is None or wider.part_of):
+        whole = ", ".join(key for key, other in PAGES.items() if not other.part_of)
+        raise PlugInFault(
+            f"It is part of {page.part_of!r}, which is no page of its own.",
+            f"Make it part of one of {whole}, or leave part_of empty.",
+        )
+    module = import_module(plug_in.module)
+    needed = ("content", "deferred") if page.deferred else ("content",)
+    lacking = [name for name in needed if not callable(getattr(module, name, None))]
+    if lacking:
+        raise PlugInFault(
+            f"{plug_in.module} has no function {' and no function '.join(lacking)}.",
+            "Write the page there with the kit.",
+        )
+    PAGES[page.key] = replace(
+        page,
+        plug_in=plug_in,
+        asks=_asked(page.asks, plug_in),
+        fits=_asked(page.fits, plug_in),
+        about=_asked(page.about, plug_in),
+    )
+
+
+def _asked(question: Callable[[Any], bool] | None, plug_in: PlugIn) -> Callable[[Any], bool] | None:
+    """Return a question of a plug-in that is answered no where it raises: all pages ask it."""
+
+    def ask(subject: Any) -> bool:
+        try:
+            return bool(question(subject)) if question is not None else True
+        except Exception as error:
+            plugins.note_failure(plug_in, error)
+            return False
+
+    return ask if question is not None else None
+
+
+def _survived(content: "Callable[[Page], Content]", plug_in: PlugIn) -> "Callable[[Page], Content]":
+    """Return the content of a plug-in's page, which says where it fails instead of raising.
+
+    Such a page waits for its author: it is not stored.
+    """
+    told = f"{plug_in.origin} failed. Administrators see why on the page Server."
+
+    def written(page: "Page") -> "Content":
+        try:
+            parts = content(page)
+            next(parts, None)
+        except Exception as error:
+            plugins.note_failure(plug_in, error)
+            page.waits = True
+            page.nothing("This page could not be written", told)
+            return
+        yield
+        try:
+            next(parts, None)
+        except Exception as error:
+            plugins.note_failure(plug_in, error)
+            page.waits = True
+            page.warning(told)
+
+    return written
+
+
+# The last line: a plug-in may import what stands above.
+plugins.load("pages", _add)

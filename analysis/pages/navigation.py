@@ -85,6 +85,16 @@ GROUPS: tuple[PageGroup, ...] = (
 )  # fmt: skip
 
 
+def page_groups() -> tuple[PageGroup, ...]:
+    """Return all groups: a page of a plug-in that is no part of another has its own."""
+    known = {group.key for group in GROUPS}
+    others = [page for page in PAGES.values() if not page.part_of and page.key not in known]
+    return (
+        *GROUPS,
+        *(PageGroup(page.key, page.question, "", page.title) for page in others if page.plug_in),
+    )
+
+
 @dataclass(frozen=True)
 class PageLink:
     """A page with its address; ``current`` is the value of aria-current, or empty."""
@@ -166,7 +176,7 @@ def _groups(
     query: Callable[[AnalysisPage], str], here: set[str], current: str
 ) -> list[PageLinkGroup]:
     groups = []
-    for group in GROUPS:
+    for group in page_groups():
         pages = {
             name: PageLink(
                 group.first if name == group.key else PAGES[name].title,

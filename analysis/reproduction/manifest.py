@@ -11,12 +11,13 @@ from analysis.exports.report_file import FileSection
 from analysis.reports.content import Banner
 from analysis.reproduction.presets import known_presets
 from benchmarks.comparability.certificates import run_certificates
+from benchmarks.core import plugins
 from benchmarks.core.registry import get_system
 from benchmarks.experiments.design import Design
 from benchmarks.models import Judging, Run
 from benchmarks.roles.cautions import run_caution
 from benchmarks.runs.selectors import run_metrics
-from benchmarks.source_digest import source_digest
+from benchmarks.source_digest import sealed_plug_in, source_digest
 
 PACKAGES = ("Django", "numpy", "scipy", "pandas")
 
@@ -101,6 +102,7 @@ def product_now() -> dict[str, Any]:
     """Return versions of the platform, and a digest of the code that needs no repository."""
     return {
         "code_sha256": source_digest(),
+        "plug_ins": [sealed_plug_in(plug_in) for plug_in in plugins.loaded],
         "python": platform.python_version(),
         "packages": {name: version_of(name) for name in PACKAGES},
     }

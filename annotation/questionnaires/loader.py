@@ -1,4 +1,4 @@
-"""Find questionnaires: shipped ones, and those written on a page."""
+"""Find questionnaires: those in files, ours and of plug-ins, and those written on a page."""
 
 import re
 from collections.abc import Iterator
@@ -8,21 +8,32 @@ from pathlib import Path
 from annotation.models import StoredQuestionnaire
 from annotation.questionnaires.reading import read_questionnaire
 from annotation.questionnaires.types import Questionnaire, QuestionnaireError
+from benchmarks.core import plugins
+from benchmarks.core.plugins import PlugIn, PlugInFault
 
 FOLDER = Path(__file__).parent
 _ID = re.compile(r"^(?P<name>[a-z][a-z0-9_]*)@(?P<version>[1-9][0-9]{0,8})$")
+_FILE_NAME = re.compile(r"(?P<name>[a-z][a-z0-9_]*)\.v(?P<version>[1-9][0-9]{0,8})\.yaml")
+# The files by the ids of their questionnaires, and the plug-ins among them.
+_FILES: dict[str, Path] = {}
+_PLUG_INS: dict[str, PlugIn] = {}
 
 
 def shipped_questionnaires() -> list[str]:
-    """Return the ids of all questionnaires that ship with the product."""
-    parts = (path.name.split(".") for path in FOLDER.glob("*.v*.yaml"))
-    return sorted(f"{name}@{version.removeprefix('v')}" for name, version, _ in parts)
+    """Return the ids of all questionnaires in files, which no page changes."""
+    return sorted(_FILES)
+
+
+def plug_in_of(id: str) -> PlugIn | None:
+    """Return the plug-in that brings a questionnaire; None for all others."""
+    return _PLUG_INS.get(id)
 
 
 def known_questionnaires() -> list[str]:
-    """Return the ids of all questionnaires: the shipped ones, then those written on pages."""
+    """Return the ids of all questionnaires: those in files, then those that are stored alone."""
     rows = StoredQuestionnaire.objects.order_by("name", "version").values_list("name", "version")
-    return [*shipped_questionnaires(), *(f"{name}@{version}" for name, version in rows)]
+    stored = (f"{name}@{version}" for name, version in rows)
+    return list(dict.fromkeys([*shipped_questionnaires(), *stored]))
 
 
 def newest_questionnaires() -> Iterator[Questionnaire]:
@@ -48,20 +59,24 @@ def load_questionnaire(id: str) -> Questionnaire:
     """Return the questionnaire ``NAME@VERSION``, checked. A version never changes, so it is
     kept.
     """
-    return read_questionnaire(questionnaire_text(id), source=f"questionnaire {id}", id=id)
+    text = questionnaire_text(id)
+    return read_questionnaire(text, source=f"questionnaire {id}", id=id, stored=id not in _FILES)
 
 
 def questionnaire_text(id: str) -> str:
-    """Return the questionnaire ``NAME@VERSION`` as it was written."""
+    """Return the questionnaire ``NAME@VERSION`` as it was written.
+
+    Of a plug-in's questionnaire that a study has used it is the text of that time.
+    """
     match = _ID.match(id)
     if match is not None:
-        name, version = match["name"], int(match["version"])
-        path = FOLDER / f"{name}.v{version}.yaml"
-        if path.is_file():
-            return path.read_text(encoding="utf-8")
-        text = _stored(name, version)
+        if id in _FILES and id not in _PLUG_INS:
+            return _FILES[id].read_text(encoding="utf-8")
+        text = _stored(match["name"], int(match["version"]))
         if text is not None:
             return text
+        if id in _FILES:
+            return _FILES[id].read_text(encoding="utf-8")
     known = ", ".join(known_questionnaires())
     raise QuestionnaireError(f"there is no questionnaire {id!r}; known are {known}")
 
@@ -69,3 +84,35 @@ def questionnaire_text(id: str) -> str:
 def _stored(name: str, version: int) -> str | None:
     rows = StoredQuestionnaire.objects.filter(name=name, version=version)
     return rows.values_list("text", flat=True).first()
+
+
+def _id_of(path: Path) -> str:
+    match = _FILE_NAME.fullmatch(path.name)
+    if match is None:
+        raise PlugInFault(
+            f"Its file is called {path.name}.", "Call it by name and version: my_questions.v1.yaml."
+        )
+    return f"{match['name']}@{match['version']}"
+
+
+def _add(plug_in: PlugIn, path: object) -> None:
+    """Register the questionnaire of a plug-in."""
+    if not isinstance(path, Path):
+        raise PlugInFault(
+            f"{plug_in.target} is of type {type(path).__name__}, not a path.",
+            "Let it name the pathlib.Path of a YAML file.",
+        )
+    id = _id_of(path)
+    name = id.partition("@")[0]
+    if id in _FILES or any(known.partition("@")[0] == name for known in _FILES.keys() - _PLUG_INS):
+        raise PlugInFault(f"There is already a questionnaire {id}.", "Give it another name.")
+    try:
+        read_questionnaire(path.read_text(encoding="utf-8"), source=path.name, id=id)
+    except QuestionnaireError as error:
+        raise PlugInFault(f"{str(error).rstrip('.')}.", "Mend the file and restart.") from None
+    _FILES[id], _PLUG_INS[id] = path, plug_in
+
+
+_FILES.update({_id_of(path): path for path in FOLDER.glob("*.v*.yaml")})
+# The last line: a plug-in may import what stands above.
+plugins.load("questionnaires", _add)

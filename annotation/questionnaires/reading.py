@@ -19,8 +19,9 @@ from annotation.questionnaires.types import (
     Unit,
 )
 from benchmarks.core.errors import CoreError
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.problems import FileRefused, Problems
-from benchmarks.core.registry import EXTERNAL, get_system
+from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.core.schemas import STRICT, Checked, Loc, RowSchema, expects
 from benchmarks.core.system import Dimension
 from benchmarks.core.yaml_files import Path, place_of, read_yaml
@@ -121,11 +122,17 @@ FILES = Checked[QuestionnaireFile](QuestionnaireFile)
 
 
 def read_questionnaire(
-    text: str, *, source: str, id: str, lines: Mapping[Path, int] | None = None
+    text: str,
+    *,
+    source: str,
+    id: str,
+    lines: Mapping[Path, int] | None = None,
+    stored: bool = False,
 ) -> Questionnaire:
     """Return a questionnaire from YAML; every problem is named at once, with ``source``.
 
-    ``lines`` are those of its parts where it was typed, if they are not those of ``text``.
+    ``lines`` are those of its parts where it was typed, if they are not those of ``text``. One that
+    is ``stored`` is read even if its system is a plug-in that is gone.
     """
     problems = Problems()
     try:
@@ -140,7 +147,7 @@ def read_questionnaire(
         dimensions: dict[str, Dimension] = {}
         if file is not None:
             try:
-                dimensions = {dimension.key: dimension for dimension in _dimensions(file.system)}
+                dimensions = {dimension.key: dimension for dimension in _dimensions(file, stored)}
             except CoreError as error:
                 raise QuestionnaireError(f"{source}: {error}", [str(error)]) from None
             for path, expected, found in _contradictions(file, id, dimensions):
@@ -190,9 +197,17 @@ def _by_point(words: Mapping[str, str] | None) -> dict[int, str]:
     return {int(point): text for point, text in (words or {}).items()}
 
 
-def _dimensions(system: str) -> Sequence[Dimension]:
-    """Return the rubric of a system; trajectories made elsewhere and people come without one."""
-    return () if system in (EXTERNAL, ANY) else get_system(system).dimensions
+def _dimensions(file: QuestionnaireFile, stored: bool) -> Sequence[Dimension]:
+    """Return the rubric of a system; trajectories made elsewhere and people come without one.
+
+    The rubric of a system that is gone has its dimensions by name alone.
+    """
+    if file.system in (EXTERNAL, ANY):
+        return ()
+    if stored and file.system not in SYSTEMS:
+        names = [row.dimension for row in file.questions if row.dimension]
+        return [Dimension(name, plain(name), "") for name in names]
+    return get_system(file.system).dimensions
 
 
 def _contradictions(

@@ -11,6 +11,7 @@ from annotation.questionnaires import (
     Questionnaire,
     known_questionnaires,
     load_questionnaire,
+    plug_in_of,
     shipped_questionnaires,
 )
 from annotation.questionnaires.types import NEEDS, PARTS
@@ -26,12 +27,16 @@ NOUNS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class QuestionnaireVersion:
-    """One version of a questionnaire. ``by`` is empty for those that ship with the product."""
+    """One version of a questionnaire. ``by`` is empty for those in files.
+
+    ``plug_in`` is where one comes from that does not ship with the product.
+    """
 
     questionnaire: Questionnaire
     shipped: bool
     by: str
     studies: int
+    plug_in: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,8 +60,13 @@ def questionnaire_versions() -> list[tuple[str, list[QuestionnaireVersion]]]:
     used = dict(rows)
     versions: dict[str, list[QuestionnaireVersion]] = {}
     for id in known_questionnaires():
+        plug_in = plug_in_of(id)
         row = QuestionnaireVersion(
-            load_questionnaire(id), id in shipped, by.get(id, ""), used.get(id, 0)
+            load_questionnaire(id),
+            id in shipped,
+            by.get(id, ""),
+            used.get(id, 0),
+            plug_in.origin if plug_in is not None else "",
         )
         versions.setdefault(row.questionnaire.name, []).append(row)
     return [

@@ -10,6 +10,8 @@ from annotation.models import StoredQuestionnaire
 from annotation.questionnaires import (
     Questionnaire,
     QuestionnaireError,
+    plug_in_of,
+    questionnaire_text,
     read_questionnaire,
     shipped_questionnaires,
 )
@@ -28,7 +30,9 @@ def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise QuestionnaireError("a name has small letters, digits and _, and begins with a letter")
     if name in {id.partition("@")[0] for id in shipped_questionnaires()}:
-        raise QuestionnaireError(f"{name} ships with the product; give yours another name")
+        raise QuestionnaireError(
+            f"{name} ships with the product or a plug-in; give yours another name"
+        )
 
 
 def next_version(name: str) -> int:
@@ -51,6 +55,18 @@ def store_questionnaire(*, name: str, text: str, by: User | None) -> Questionnai
         questionnaire, whole = _read(name, version, text)
         StoredQuestionnaire.objects.create(name=name, version=version, text=whole, by=by)
     return questionnaire
+
+
+def keep_questionnaire(id: str) -> None:
+    """Store the questionnaire of a plug-in that a study is to use, once.
+
+    So the study keeps its questions when the plug-in is changed or uninstalled.
+    """
+    if plug_in_of(id) is not None:
+        name, _, version = id.partition("@")
+        StoredQuestionnaire.objects.get_or_create(
+            name=name, version=int(version), defaults={"text": questionnaire_text(id)}
+        )
 
 
 def own_text(text: str) -> str:

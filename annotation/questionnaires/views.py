@@ -13,6 +13,7 @@ from annotation.questionnaires import (
     Questionnaire,
     QuestionnaireError,
     load_questionnaire,
+    plug_in_of,
     questionnaire_text,
     shipped_questionnaires,
 )
@@ -125,6 +126,7 @@ def questionnaire(request: HttpRequest, called: str, version: int) -> HttpRespon
         "questionnaire": loaded,
         "sections": shown_sections(loaded),
         "shipped": id in shipped_questionnaires(),
+        "plug_in": plug_in_of(id),
         "text": questionnaire_text(id),
     }
     return render(request, "annotation/questionnaire.html", context)

@@ -29,6 +29,7 @@ from annotation.questionnaires.requirements import (
     trajectory_content,
     trajectory_parts,
 )
+from annotation.questionnaires.services import keep_questionnaire
 from annotation.studies.places import claim_place, deal_place, first_places, store_places
 from benchmarks.models import Trajectory
 
@@ -79,6 +80,7 @@ def store_study(
 def begin_study(*, study: Study, items: Sequence[NewItem], by: User | None) -> None:
     """Store a study that is to have these items, without them yet, within a transaction."""
     study.kind = load_questionnaire(study.questionnaire).kind
+    keep_questionnaire(study.questionnaire)
     study.trains = any(item.use == Use.TRAINING for item in items)
     study.settings = {**study.settings, GOLD: []}
     study.save()
@@ -227,6 +229,7 @@ def deal_for_all(*, study: Study, user: User) -> None:
 def _store_background(study: Study) -> None:
     """Store the background questions as an item like others, with the annotator as its subject."""
     questionnaire = load_questionnaire(study.background)
+    keep_questionnaire(study.background)
     if questionnaire.unit != "person":
         raise Refused("invalid", f"{study.background} does not ask about annotators")
     Item.objects.create(

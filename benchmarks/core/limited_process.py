@@ -63,6 +63,8 @@ def check_apart(
     """
     command = [sys.executable, "-m", __name__, str(limits.seconds), str(limits.megabytes), checker]
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+    # The child sees the plug-ins that this process sees: they lie on its path.
+    kept["PYTHONPATH"] = os.pathsep.join(sys.path)
     with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(
             [*command, *arguments],

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core import plugins
+from benchmarks.core.errors import CoreError
+from benchmarks.core.registry import SYSTEMS, get_system, system_folders
 from benchmarks.experiments.design import read_design
 
 
@@ -23,17 +24,25 @@ class ExperimentPreset:
 @cache
 def presets() -> tuple[ExperimentPreset, ...]:
     """Return all shipped designs, by system and file name."""
+    folders = system_folders()
     return tuple(
-        _read(get_system(key).title, path)
+        preset
         for key in SYSTEMS
-        for path in sorted(_folder(key).glob("*.yaml"))
+        for path in sorted((folders[key] / "experiments").glob("*.yaml"))
+        if (preset := _readable(key, path)) is not None
     )
 
 
-def _folder(system: str) -> Path:
-    spec = find_spec(SYSTEMS[system][1])
-    assert spec is not None and spec.origin is not None
-    return Path(spec.origin).parent / "experiments"
+def _readable(system: str, path: Path) -> ExperimentPreset | None:
+    """Return a design; None for that of a plug-in that cannot be read."""
+    try:
+        return _read(get_system(system).title, path)
+    except (CoreError, ValueError) as error:
+        plug_in = plugins.find_plug_in("systems", system)
+        if plug_in is None:
+            raise
+        plugins.note_failure(plug_in, error)
+        return None
 
 
 def _read(system: str, path: Path) -> ExperimentPreset:

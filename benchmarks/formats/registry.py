@@ -1,14 +1,18 @@
-"""The formats that can be imported. Adding one is a module beside its neighbours and one line."""
+"""The formats that can be imported: the product's own, and those of plug-ins.
+
+Adding one of our own is a module beside its neighbours and one line here.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+from benchmarks.core import plugins
 from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import UnknownName
+from benchmarks.core.plugins import PlugIn, PlugInFault
 from benchmarks.core.problems import FileRefused, Problems, Unquoted
 from benchmarks.formats import continuations
 from benchmarks.formats.bundles import ATIF, Bundle, Unit, bundle, survey
@@ -50,7 +54,7 @@ LOGS = ".eval"  # an archive that is one file of Inspect
 
 
 class Format(Protocol):
-    """The functions that a module of a format offers."""
+    """The functions that a module of a format offers. Those of plug-ins have TITLE and ABOUT."""
 
     def recognises(self, shape: Shape) -> bool:
         """Return whether a file of this shape is of this format."""
@@ -79,8 +83,8 @@ def get_format(name: str) -> Format:
     """Return the format registered under ``name``; its module is imported on first use."""
     if name not in FORMATS:
         raise UnknownName("format", name, sorted(FORMATS))
-    module: Any = import_module(FORMATS[name][1])
-    return module  # type: ignore[no-any-return]
+    module: Format = plugins.resolve(FORMATS[name][1])
+    return module
 
 
 def open_source(path: Path, others: Sequence[Path] = ()) -> FileSource:
@@ -164,8 +168,20 @@ def _detect(source: FileSource) -> str | None:
 def _claims(source: FileSource) -> list[str]:
     """Return the formats that recognise a file; a general one only where no other does."""
     shape = shape_of(source)
-    claims = [name for name in FORMATS if get_format(name).recognises(shape)]
+    claims = [name for name in FORMATS if _recognises(name, shape)]
     return [name for name in claims if name not in GENERAL] or claims
+
+
+def _recognises(name: str, shape: Shape) -> bool:
+    """Ask a format about a shape; that of a plug-in may fail, and then does not recognise it."""
+    try:
+        return get_format(name).recognises(shape)
+    except Exception as error:
+        plug_in = plugins.find_plug_in("formats", name)
+        if plug_in is None:
+            raise
+        plugins.note_failure(plug_in, error)
+        return False
 
 
 def settle(source: FileSource, name: str) -> tuple[str, FileSource]:
@@ -297,3 +313,21 @@ def agent_title(given: str) -> str:
 def _mark(*parts: str) -> int:
     """Return eight bytes that stand for a key, so that millions of them fit into memory."""
     return int(digest_text("\x1f".join(parts))[:16], 16)
+
+
+def _add(plug_in: PlugIn, module: Any) -> None:
+    """Register the format of a plug-in."""
+    plugins.check_name(plug_in, "[a-z][a-z0-9-]{0,29}", plug_in.name in FORMATS)
+    functions, texts = ("recognises", "whole", "read"), ("TITLE", "ABOUT")
+    lacking = [name for name in functions if not callable(getattr(module, name, None))]
+    lacking += [name for name in texts if not isinstance(getattr(module, name, None), str)]
+    if lacking:
+        raise PlugInFault(
+            f"{plug_in.target} has no {' and no '.join(lacking)}.",
+            "Add the functions recognises, whole and read, and the texts TITLE and ABOUT.",
+        )
+    FORMATS[plug_in.name] = (module.TITLE, plug_in.target)
+
+
+# The last line: a plug-in may import what stands above.
+plugins.load("formats", _add)

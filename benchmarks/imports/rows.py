@@ -15,6 +15,7 @@ from django.utils.text import slugify
 
 from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import ImportRefused
+from benchmarks.core.plugins import PLUG_IN, find_plug_in
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.types import Message
 from benchmarks.formats.registry import agent_title
@@ -28,6 +29,7 @@ from benchmarks.formats.trajectory import (
     trajectory_metrics,
 )
 from benchmarks.models import Agent, Dataset, Run, StoredMessage, Task, Trajectory, Turn
+from benchmarks.source_digest import sealed_plug_in
 
 # A chunk ends when it holds this many messages: trajectories differ in size a hundredfold.
 CHUNK = 2000
@@ -176,6 +178,7 @@ class RowSaver:
         run = self.runs.get(title)
         if run is None:
             note = "" if stated else self.agent_note
+            plug_in = find_plug_in("formats", self.format)
             run = self.runs[title] = Run.objects.create(
                 kind=Run.Kind.IMPORTED,
                 dataset=self.dataset,
@@ -186,6 +189,7 @@ class RowSaver:
                 status=Run.Status.DONE,
                 source=self.file[:400],
                 checksum=self.checksum,
+                pins={PLUG_IN: sealed_plug_in(plug_in)} if plug_in is not None else {},
                 created_by=self.created_by,
                 finished_at=timezone.now(),
             )

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from benchmarks.core.problems import Problem
-from benchmarks.formats.registry import FORMATS
+from benchmarks.formats.registry import FORMATS, get_format
 from benchmarks.jobs.selectors import STATES
 from benchmarks.models import Dataset, Job, Run
 
@@ -149,5 +149,10 @@ class FormatView:
 
 def import_formats() -> list[FormatView]:
     """Return all formats by title."""
-    views = [FormatView(name, title, ABOUT.get(name, "")) for name, (title, _) in FORMATS.items()]
+    views = [FormatView(name, title, _about(name)) for name, (title, _) in FORMATS.items()]
     return sorted(views, key=lambda view: view.title.lower())
+
+
+def _about(name: str) -> str:
+    """Return what a format reads; the module of a plug-in says so itself."""
+    return ABOUT[name] if name in ABOUT else str(getattr(get_format(name), "ABOUT", ""))

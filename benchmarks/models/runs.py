@@ -3,6 +3,7 @@
 from django.conf import settings as django_settings
 from django.db import models
 
+from benchmarks.core.plugins import PLUG_IN
 from benchmarks.models.datasets import Dataset
 from benchmarks.models.endpoints import Agent
 
@@ -34,9 +35,10 @@ class Run(models.Model):
 
     ``roles`` says who fills every role, ``settings`` is the complete condition, ``pins`` the
     versions of protocol, prompts, parsers and scorer that made it, with the digests of the prompt
-    files. ``committed`` is the cost of its calls plus the cost reserved for those under way; a
-    call that might lift it above ``cost_cap`` is not sent. ``problem`` says why a run was paused
-    automatically. ``created_trajectories`` counts the trajectories that were ever created
+    files, and the plug-in of its system or, of imported runs, of its format. ``committed`` is the
+    cost of its calls plus the cost reserved for those under way; a call that might lift it above
+    ``cost_cap`` is not sent. ``problem`` says why a run was paused automatically.
+    ``created_trajectories`` counts the trajectories that were ever created
     for the run; they are deleted with the run only, so verifying compares it with those that exist.
     ``design_tasks`` are the tasks that the run's design demands, by external id: null for all of
     its level, an empty list where the design fixes none, as in live sessions.
@@ -120,6 +122,12 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.pk}"
+
+    @property
+    def plug_in(self) -> str:
+        """Return package and version of the plug-in that made the run; empty without one."""
+        pin = self.pins.get(PLUG_IN)
+        return f"{pin['name']} of {pin['package']} {pin['version']}".strip() if pin else ""
 
     @property
     def versions(self) -> dict[str, str]:

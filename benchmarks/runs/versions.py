@@ -6,21 +6,29 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from benchmarks.core.digests import derive_seed, digest_text
+from benchmarks.core.plugins import PLUG_IN, find_plug_in
 from benchmarks.core.registry import find_system
 from benchmarks.core.system import PROMPT_FILES, PROMPTS, SCORER, Rejudging, System
 from benchmarks.core.types import Episode, Task
 from benchmarks.mappers import stored_trajectory
 from benchmarks.models import Run, Trajectory
+from benchmarks.source_digest import sealed_plug_in
 
 
 def current_pins(system: System) -> dict[str, Any]:
-    """Return the versions that a new run is pinned to, with the digests of its prompt files."""
+    """Return the versions that a new run is pinned to, with the digests of its prompt files.
+
+    If the system is a plug-in, its package is recorded, too. A run goes on under another version of
+    the package as long as the system's own versions are the same.
+    """
+    plug_in = find_plug_in("systems", system.key)
     return {
         "protocol": system.protocol_version,
         PROMPTS: system.prompt_version,
         "parsers": system.parser_version,
         SCORER: system.scorer_version,
         PROMPT_FILES: _prompt_digests(system, system.prompt_version),
+        **({PLUG_IN: sealed_plug_in(plug_in)} if plug_in is not None else {}),
     }
 
 

@@ -15,10 +15,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks.access import signed_in
+from benchmarks.core import plugins
 from benchmarks.jobs.selectors import worker_states
 from benchmarks.jobs.services import retry_job
 from benchmarks.mail import mail_problem
 from benchmarks.models import Dataset, Job, Run, Trajectory
+from benchmarks.source_digest import sealed_plug_in
 from config.operations.probes import readiness
 
 FAILED_SHOWN = 50
@@ -38,7 +40,7 @@ def _for_administrators(request: HttpRequest) -> None:
 @signed_in
 @require_safe
 def server(request: HttpRequest) -> HttpResponse:
-    """Show workers, queue, failed jobs, database, disk and versions."""
+    """Show workers, queue, failed jobs, database, disk, versions and plug-ins."""
     _for_administrators(request)
     return _page(request, TestMailForm(initial={"to": getattr(request.user, "email", "")}))
 
@@ -58,6 +60,8 @@ def _page(request: HttpRequest, form: TestMailForm, status: int = 200) -> HttpRe
             ("Python", platform.python_version()),
             ("Django", django.get_version()),
         ),
+        "plug_ins": [(plug_in, sealed_plug_in(plug_in)) for plug_in in plugins.loaded],
+        "broken_plug_ins": plugins.broken,
         "has_demo": Dataset.objects.filter(is_demo=True, removed_at=None).exists(),
         "mail_form": form,
         "mail_backend": settings.EMAIL_BACKEND,

@@ -6,6 +6,7 @@ from typing import Any
 
 from csp.constants import NONE, SELF, UNSAFE_INLINE
 
+from benchmarks.core import plugins
 from config.settings import env, services
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -16,6 +17,12 @@ DATA_DIR = env.data_folder(BASE_DIR)
 ARCHIVE_DIR = env.folder("PLANJURY_ARCHIVE_DIR", default=DATA_DIR / "archive")
 
 VERSION = env.product_version(BASE_DIR / "pyproject.toml")
+
+# Folders of plug-ins, besides packages that are installed in the environment.
+PLUGIN_DIRS = env.folders("PLANJURY_PLUGIN_DIRS")
+plugins.add_folders(PLUGIN_DIRS)
+# Loads the systems of plug-ins, so it comes after their folders.
+from benchmarks.core.registry import system_folders  # noqa: E402
 
 DEBUG = False
 ALLOWED_HOSTS = env.words("PLANJURY_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
@@ -78,7 +85,7 @@ TEMPLATES: list[dict[str, Any]] = [
         # A system brings the templates of its own pages in its folder.
         "DIRS": [
             BASE_DIR / "templates",
-            *sorted((BASE_DIR / "benchmarks" / "systems").glob("*/templates")),
+            *(folder / "templates" for folder in system_folders().values()),
         ],
         "APP_DIRS": True,
         "OPTIONS": {

@@ -122,6 +122,15 @@ def folder(name: str, *, default: Path) -> Path:
     return path
 
 
+def folders(name: str) -> list[Path]:
+    """Read a list of folders separated by commas; ``~`` is understood. They need not exist."""
+    return [
+        Path(word.strip()).expanduser().absolute()
+        for word in text(name, default="").split(",")
+        if word.strip()
+    ]
+
+
 def data_folder(base: Path) -> Path:
     """Return the folder for everything that the app writes.
 

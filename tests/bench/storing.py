@@ -147,7 +147,7 @@ def register(system: Any) -> None:
     module = types.ModuleType(f"{folder.__name__}.system")
     module.SYSTEM = system  # type: ignore[attr-defined]
     sys.modules |= {each.__name__: each for each in (folder, module)}
-    registry.SYSTEMS[system.key] = (system.title, module.__name__)
+    registry.SYSTEMS[system.key] = (system.title, f"{module.__name__}:SYSTEM")
 
 
 def save_rooms(system: Any, episodes: int = EPISODES, name: str = "") -> Any:

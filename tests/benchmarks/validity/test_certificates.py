@@ -26,16 +26,17 @@ from benchmarks.validity.selectors import CertifiedValidity, current_certificate
 from benchmarks.validity.services import certify_dataset, dataset_trials
 from benchmarks.verification.services import verify_run
 from tests.analysis.page_reports import report_of
-from tests.contracts.toy_system.system import SYSTEM
 from tests.factories.benchmarks import play
+from tests.plug_ins.package.toy_plug_ins.counting.system import SYSTEM
 
 pytestmark = pytest.mark.django_db
+TARGET = "tests.plug_ins.package.toy_plug_ins.counting.system:SYSTEM"
 NUMBERS = [2, 2, 2, 8, 20]
 
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SYSTEMS, "counting", ("Counting", "tests.contracts.toy_system.system"))
+    monkeypatch.setitem(SYSTEMS, "counting", ("Counting", TARGET))
 
 
 def store(path: Path, *numbers: int) -> Dataset:

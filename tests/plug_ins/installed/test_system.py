@@ -1,61 +1,39 @@
-"""A system that is one folder and one line of the registry can do all that systems can do.
+"""The system and the questionnaire of an installed package do all that our own do.
 
-It is imported, run, played by a person, judged by people, analysed and exported, without one line
-of it elsewhere.
+Its tasks are imported, it is run, played by a person, judged by people, analysed and exported.
 """
 
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
-from pytest_django.fixtures import Settings
 
 from analysis.pages.catalogue import PAGES
+from analysis.reproduction.manifest import product_now
 from annotation.desk.services import submit_assignment
 from annotation.live.setup.sessions import make_session
-from annotation.models import Study
-from annotation.questionnaires.services import store_questionnaire
+from annotation.models import StoredQuestionnaire, Study
 from annotation.ratings.services import record_rating
 from annotation.studies.setup import NewItem, store_study
-from benchmarks.core.registry import SYSTEMS
+from benchmarks.core import plugins
 from benchmarks.exports.services import export_run
-from benchmarks.models import Agent, Dataset, Run, Trajectory
+from benchmarks.jobs import wake_up
+from benchmarks.models import Agent, Dataset, Job, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
+from benchmarks.source_digest import sealed_plug_in
 from tests.annotation.live_sessions import asked, carry, make_live_study
 from tests.annotation.rows import make_person
 from tests.factories.benchmarks import play
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
-
-FOLDER = Path(__file__).parent / "toy_system"
-QUESTIONNAIRE = """
-kind: turn_scores
-system: counting
-title: Boldness of every guess
-shows: [plans, feedback]
-instructions:
-  - You see a guess and what came back.
-sections:
-  - {key: plan, title: About this guess}
-questions:
-  - {dimension: boldness, section: plan, about: turn, needs: [final_plan]}
-"""
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[None]:
-    """Register the system, and its folder of templates, for one test."""
-    monkeypatch.setitem(SYSTEMS, "counting", ("Counting", "tests.contracts.toy_system.system"))
-    (engine,) = settings.TEMPLATES
-    settings.TEMPLATES = [{**engine, "DIRS": [*engine["DIRS"], FOLDER / "templates"]}]
-    yield
 
 
 @pytest.fixture
@@ -72,6 +50,17 @@ def dataset(tmp_path: Path) -> Dataset:
     call_command("import_dataset", "counting", str(path), name="Three numbers", stdout=out)
     assert out.getvalue().strip() == "Three numbers 1: 3 tasks"
     return Dataset.objects.get(system="counting")
+
+
+def test_a_wrong_file_is_refused_in_a_process_of_its_own(rita: User) -> None:
+    file = SimpleUploadedFile("numbers.json", b'[1, "two"]')
+    sent = {"file": file, "format": "counting:numbers", "name": "Wrong"}
+    page = client_of(rita).post("/datasets/import/", sent, follow=True)
+    assert page.status_code == 200, page.content
+    job = Job.objects.get()
+    wake_up.wake_for_job(job.pk)
+    page = client_of(rita).get(page.redirect_chain[-1][0])
+    assert "expected a whole number, or one with an id" in page.content.decode()
 
 
 @pytest.fixture
@@ -123,8 +112,7 @@ def test_a_person_plays_it_live(dataset: Dataset) -> None:
 
 def test_people_judge_it(run: Run, rita: User) -> None:
     ann = make_person("ann")
-    questionnaire = store_questionnaire(name="boldness", text=QUESTIONNAIRE, by=rita)
-    study = Study(name="Bold", questionnaire=questionnaire.id, status=Study.Status.OPEN)
+    study = Study(name="Bold", questionnaire="boldness@1", status=Study.Status.OPEN)
     trajectory = run.trajectories.get(task__external_id="n3")
     items = [NewItem(trajectory=trajectory.pk)]
     store_study(study=study, items=items, people=[ann], lists=[range(1)], by=rita)
@@ -139,6 +127,39 @@ def test_people_judge_it(run: Run, rita: User) -> None:
     submit_assignment(assignment=assignment, by=ann)
     assignment.refresh_from_db()
     assert assignment.state == "submitted"
+    # The study keeps its questions if the package is changed or uninstalled.
+    assert "id: boldness" in StoredQuestionnaire.objects.get(name="boldness", version=1).text
+    assert "toy-plug-ins 1.2" in client_of(rita).get("/questionnaires/").content.decode()
+
+
+def test_the_questionnaire_is_chosen_when_a_study_is_made(run: Run, rita: User) -> None:
+    make_person("ann")
+    client, draft = client_of(rita), ""
+    steps: dict[str, dict[str, Any]] = {
+        "items": {"name": "Bold", "way": "all", "source": f"{run.experiment_id}:"},
+        "form": {"questionnaire": "boldness@1"},
+        "people": {"dealing": "named", "annotators": ["ann"], "raters": "1"},
+        "dealing": {"order": "blocks", "seed": "3"},
+        "before": {"information": "Read this.", "pass_mark": "75"},
+    }
+    for step, fields in steps.items():
+        sent = {"step": step, "go": "next", "draft": draft, **fields}
+        page = client.post("/studies/new/", sent)
+        assert page.status_code == 200, step
+        draft = page.context["draft"].text
+    assert "Boldness of every guess, version 1" in page.content.decode()
+    client.post("/studies/new/", {"step": "", "go": "create", "draft": draft})
+    assert Study.objects.get().questionnaire == "boldness@1"
+
+
+def test_a_run_records_the_package(run: Run, rita: User) -> None:
+    pin = run.pins["plug_in"]
+    assert (pin["kind"], pin["name"]) == ("systems", "counting")
+    assert (pin["package"], pin["version"], len(pin["sha256"])) == ("toy-plug-ins", "1.2", 64)
+    words = "counting of toy-plug-ins 1.2"
+    assert words in client_of(rita).get(f"/runs/{run.pk}/").content.decode()
+    assert words in client_of(rita).get(f"/runs/{run.pk}/report.html").content.decode()
+    assert sealed_plug_in(plugins.loaded[0]) in product_now()["plug_ins"]
 
 
 @pytest.mark.parametrize("name", sorted(PAGES))

@@ -1,4 +1,4 @@
-"""A sixth system in one folder: the agent names a number, and is told whether it is too small."""
+"""A system outside PlanJury: the agent names a number, and is told whether it is right."""
 
 import json
 import random
@@ -13,6 +13,7 @@ from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.ports.labels import Ending, Labels, Measure
 from benchmarks.core.ports.people import Fields, People, ReplyForm
 from benchmarks.core.ports.validity import AssumptionPair, Validity, Variant, always
+from benchmarks.core.problems import Problems
 from benchmarks.core.system import Dimension, Role, ScriptedPolicy, Setting, System
 from benchmarks.core.types import (
     Ask,
@@ -26,17 +27,29 @@ from benchmarks.core.types import (
     Turn,
 )
 
-KEY = "counting"
+INTERFACE = 1
 RIGHT, SPENT = "right", "spent"
 
 
 def read_numbers(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
     """Read a JSON list of numbers, or of numbers with ids: each is a task."""
-    rows = json.loads(paths[0].read_text())
-    tasks = [
-        _task(row) if isinstance(row, int) else _task(row["number"], row["id"]) for row in rows
-    ]
-    return TaskFile([(task, ()) for task in tasks], digest(rows), paths[0].name)
+    name, problems = paths[0].name, Problems()
+    try:
+        rows = json.loads(paths[0].read_text(encoding="utf-8"))
+    except ValueError as error:
+        problems.add(name, "JSON", str(error))
+        rows = []
+    tasks = []
+    for index, row in enumerate(rows if isinstance(rows, list) else [rows]):
+        given = row if isinstance(row, dict) else {"number": row, "id": f"n{row}"}
+        if type(given.get("number")) is int and isinstance(given.get("id"), str):
+            tasks.append((_task(given["number"], given["id"]), ()))
+        else:
+            problems.add(f"{name}, [{index}]", "a whole number, or one with an id", row)
+    if not tasks and not problems.total:
+        problems.add(name, "at least one number", rows)
+    problems.check()
+    return TaskFile(tasks, digest(rows), name)
 
 
 def _task(number: int, id: str = "") -> Task:
@@ -74,17 +87,32 @@ def _show(context: Json, fields: Fields, errors: Mapping[str, str]) -> Mapping[s
 class Counting(System):
     """Guess a number by counting up."""
 
-    key = KEY
+    key = "counting"
     title = "Counting"
+    prompt_version = "1"
     roles = (Role("agent", "Guesser", ("counting-up",)),)
     settings = (Setting("max_turns", "int", 9, "How many guesses there are.", minimum=1),)
     parsers = {"number": parse_number}
     scripted = {
         "counting-up": ScriptedPolicy("counting-up", "agent", "Counting up", "1", counting_up)
     }
-    dimensions = (Dimension("boldness", "Boldness", "How bold the guess is."),)
+    dimensions = (
+        Dimension(
+            "boldness",
+            "Boldness",
+            "How bold the guess is.",
+            anchors={1: "The next number.", 3: "A number some way off.", 5: "A number far off."},
+            examples={1: "“4” after “3”.", 3: "“9” after “3”.", 5: "“700” after “3”."},
+        ),
+    )
     importer = Importer(
-        (TaskFormat("numbers", "Numbers", "numbers.json", "Numbers", read_numbers),)
+        (
+            TaskFormat(
+                *("numbers", "Numbers", "numbers.json", "Numbers", read_numbers),
+                uploads=1,
+                accept=".json",
+            ),
+        )
     )
     labels = Labels(
         endings={
