@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
+from pydantic import AfterValidator, BeforeValidator
+
+from analysis.filters.addresses import read_address
 
 # Filters that every page has, and those that some pages add; the names are those in the URL.
 SHARED = ("dataset", "level", "condition", "experiment", "judging", "agents", "tasks")
@@ -18,6 +21,8 @@ ALL_TASKS = "all"
 # The facet of trajectory lists that leaves out tasks which their own reference does not solve.
 USABLE = "usable"
 LONGEST = 300
+Word = Annotated[str, BeforeValidator(lambda text: text[:LONGEST])]
+Values = Annotated[tuple[Word, ...], AfterValidator(lambda values: tuple(dict.fromkeys(values)))]
 
 
 @dataclass(frozen=True)
@@ -53,48 +58,46 @@ _STUDY = "All of the study"
 class Filters:
     """The words of an address, unchecked: `filters.selection` holds them against what is there."""
 
-    dataset: str = _value("Dataset")
-    level: str = _value("Level", empty_in_study=_STUDY)
-    condition: str = _value("Condition", empty_in_study=_STUDY)
-    agents: tuple[str, ...] = _values("Agents", noun="agent")
-    experiment: str = _value("Experiment", empty="All runs", empty_in_study=_STUDY)
-    judging: str = _value("Judging", empty="Primary judging", empty_in_study="Primary judging")
-    study: str = _value("Study")
-    simulated: str = _value(
+    dataset: Word = _value("Dataset")
+    level: Word = _value("Level", empty_in_study=_STUDY)
+    condition: Word = _value("Condition", empty_in_study=_STUDY)
+    agents: Values = _values("Agents", noun="agent")
+    experiment: Word = _value("Experiment", empty="All runs", empty_in_study=_STUDY)
+    judging: Word = _value("Judging", empty="Primary judging", empty_in_study="Primary judging")
+    study: Word = _value("Study")
+    simulated: Word = _value(
         "Simulated annotators", ("include", "Counted, and labelled"), ("exclude", "Left out")
     )
-    unblinded: str = _value("Answers after unblinding")
-    published: str = _value("Published rows", ("show", "Beside the runs"), ("hide", "Hidden"))
-    turns: str = _value("Turns", ("", "Final turns"), ("all", "All turns"))
-    align: str = _value("Count turns", ("", "From the first"), ("end", "From the last"))
-    epsilon: str = _value(
+    unblinded: Word = _value("Answers after unblinding")
+    published: Word = _value("Published rows", ("show", "Beside the runs"), ("hide", "Hidden"))
+    turns: Word = _value("Turns", ("", "Final turns"), ("all", "All turns"))
+    align: Word = _value("Count turns", ("", "From the first"), ("end", "From the last"))
+    epsilon: Word = _value(
         "ε, chosen beforehand",
         ("", "0.1: beside crowd workers"),
         ("0.15", "0.15: beside skilled annotators"),
         ("0.2", "0.2: beside experts"),
     )
-    dimensions: tuple[str, ...] = _values(
-        "Dimensions", noun="dimension", instead="the main ones are shown"
-    )
-    measure: str = _value("Measure")
-    against: str = _value("Compare", noun="agent", empty="All pairs")
-    factor: str = _value("What is varied", noun="factor")
-    counted: str = _value(
+    dimensions: Values = _values("Dimensions", noun="dimension", instead="the main ones are shown")
+    measure: Word = _value("Measure")
+    against: Word = _value("Compare", noun="agent", empty="All pairs")
+    factor: Word = _value("What is varied", noun="factor")
+    counted: Word = _value(
         "Dimensions that count", ("", "As the runs count"), ("all", "All"), ("main", "Main ones")
     )
-    among: str = _value(
+    among: Word = _value(
         "Among", ("", "All trajectories"), ("refined", "Refined trajectories alone")
     )
-    beside: str = _value("Beside it", noun="judging")
-    mapped: str = _value(
+    beside: Word = _value("Beside it", noun="judging")
+    mapped: Word = _value(
         "Map onto people", ("", "A straight line"), ("monotone", "Any that never falls")
     )
-    runs: tuple[str, ...] = _values(
+    runs: Values = _values(
         "Runs, in place of an experiment", noun="run", instead="the newest comparison is shown"
     )
-    by: str = _value("By", noun="grouping")
-    profile: str = _value("Agent", noun="agent", empty="The one that fails most often")
-    tasks: str = _value("Tasks")
+    by: Word = _value("By", noun="grouping")
+    profile: Word = _value("Agent", noun="agent", empty="The one that fails most often")
+    tasks: Word = _value("Tasks")
 
     def only(self, names: Iterable[str]) -> "Filters":
         """Return these filters without all others."""
@@ -118,14 +121,7 @@ LISTS = tuple(f.name for f in fields(Filters) if f.default == ())
 
 def read_filters(params: QueryDict) -> Filters:
     """Return the filters of an address; what it says beyond them is ignored."""
-    given: dict[str, Any] = {}
-    for name in FILTERS:
-        if name in LISTS:
-            values = [value[:LONGEST] for value in params.getlist(name) if value]
-            given[name] = tuple(dict.fromkeys(values))
-        else:
-            given[name] = params.get(name, "")[:LONGEST].strip()
-    return Filters(**given)
+    return read_address(Filters, params)
 
 
 def with_query(url: str, query: str | Mapping[str, Any]) -> str:
