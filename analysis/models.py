@@ -3,7 +3,7 @@
 from django.conf import settings as django_settings
 from django.db import models
 
-from benchmarks.models import AnswererVersion, Endpoint, Exchange, Job, Run
+from benchmarks.models import AnswererVersion, AttemptColumns, Endpoint, Job, Run
 
 
 class RunFacts(models.Model):
@@ -115,38 +115,19 @@ class FailureClustering(models.Model):
         return f"clusters {self.pk}"
 
 
-class ClusterCall(models.Model):
+class ClusterCall(AttemptColumns):
     """One call to the model that named clusters; rows are added, as in `Exchange`.
 
-    ``most`` and ``most_tokens`` are the most that the call could cost and use.
+    ``most_tokens`` is the most that the call could use.
     """
 
     clustering = models.ForeignKey(
         FailureClustering, on_delete=models.CASCADE, related_name="calls"
     )
-    step = models.PositiveSmallIntegerField()
-    slot = models.PositiveSmallIntegerField()
-    attempt = models.PositiveSmallIntegerField()
     answerer = models.ForeignKey(AnswererVersion, on_delete=models.PROTECT, related_name="+")
-    ask_digest = models.CharField(max_length=32)
-    messages = models.JSONField(default=list)
-    seed = models.BigIntegerField()
-    state = models.CharField(max_length=10, choices=Exchange.State.choices)
-    text = models.TextField(blank=True)
-    value = models.JSONField(null=True)
-    reason = models.TextField(blank=True)
     reasoning = models.TextField(blank=True, db_default="")
-    model_reported = models.CharField(max_length=120, blank=True)
-    finish = models.CharField(max_length=40, blank=True)
-    tokens_in = models.PositiveIntegerField(null=True)
-    tokens_out = models.PositiveIntegerField(null=True)
-    cost = models.FloatField(null=True)
-    most = models.FloatField(null=True)
     most_tokens = models.PositiveIntegerField(null=True)
-    latency = models.FloatField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)
-    sent_at = models.DateTimeField()
-    settled_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["clustering", "step", "slot", "attempt"]

@@ -10,7 +10,14 @@ from benchmarks.models.endpoints import (
 )
 from benchmarks.models.jobs import Job, Upload, UploadChunk, WorkerProcess
 from benchmarks.models.judging import JudgeCounts, JudgeScore, Judging
-from benchmarks.models.log import AnswererVersion, Exchange, OpenAsk, StoredMessage, Suggestion
+from benchmarks.models.log import (
+    AnswererVersion,
+    AttemptColumns,
+    Exchange,
+    OpenAsk,
+    StoredMessage,
+    Suggestion,
+)
 from benchmarks.models.runs import COUNTED, Experiment, Run
 from benchmarks.models.tokens import ApiToken, StoredAnswer
 from benchmarks.models.training_rows import RowDecision
@@ -22,6 +29,7 @@ __all__ = [
     "Agent",
     "AllowedHost",
     "AnswererVersion",
+    "AttemptColumns",
     "ApiToken",
     "Candidate",
     "Constraint",

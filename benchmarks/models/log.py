@@ -34,12 +34,8 @@ class StoredMessage(models.Model):
         return self.digest
 
 
-class Exchange(models.Model):
-    """One attempt at one ask. A row is added and settled once, and never changed after that.
-
-    ``most`` is the cost reserved against the run's cap. It counts as spent if ``cost`` stays
-    unknown (lost calls, replies without token counts).
-    """
+class CallColumns(models.Model):
+    """The columns of every stored call: who was asked what, what came back, and what it cost."""
 
     class State(models.TextChoices):
         SENT = "sent", "Sent"
@@ -49,36 +45,56 @@ class Exchange(models.Model):
         FAILED = "failed", "Failed"
         LOST = "lost", "Lost in flight"
 
-    trajectory = models.ForeignKey(
-        Trajectory, on_delete=models.CASCADE, related_name="exchanges", db_index=False
-    )
     step = models.PositiveSmallIntegerField()
     slot = models.PositiveSmallIntegerField()
-    attempt = models.PositiveSmallIntegerField()
-    role = models.CharField(max_length=40)
-    seat = models.CharField(max_length=40, blank=True)
     answerer = models.ForeignKey(AnswererVersion, on_delete=models.PROTECT)
     ask_digest = models.CharField(max_length=32)
-    messages = models.JSONField(default=list)
-    expect = models.JSONField(default=dict)
-    tools = models.JSONField(default=list)
     seed = models.BigIntegerField()
-    repeats = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State.choices)
     text = models.TextField(blank=True)
     value = models.JSONField(null=True)
     reason = models.TextField(blank=True)
-    reasoning = models.TextField(blank=True)
-    model_reported = models.CharField(max_length=120, blank=True)
     tokens_in = models.PositiveIntegerField(null=True)
     tokens_out = models.PositiveIntegerField(null=True)
     cost = models.FloatField(null=True)
-    most = models.FloatField(null=True)
     latency = models.FloatField(null=True)
+
+    class Meta:
+        abstract = True
+
+
+class AttemptColumns(CallColumns):
+    """The columns of a call that is logged before it is sent, and may be sent again.
+
+    ``most`` is the cost reserved against a cap. It counts as spent if ``cost`` stays unknown (lost
+    calls, replies without token counts).
+    """
+
+    attempt = models.PositiveSmallIntegerField()
+    messages = models.JSONField(default=list)
+    reasoning = models.TextField(blank=True)
+    model_reported = models.CharField(max_length=120, blank=True)
+    most = models.FloatField(null=True)
     finish = models.CharField(max_length=40, blank=True)
     tries = models.PositiveSmallIntegerField(default=1)
     sent_at = models.DateTimeField()
     settled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+
+class Exchange(AttemptColumns):
+    """One attempt at one ask. A row is added and settled once, and never changed after that."""
+
+    trajectory = models.ForeignKey(
+        Trajectory, on_delete=models.CASCADE, related_name="exchanges", db_index=False
+    )
+    role = models.CharField(max_length=40)
+    seat = models.CharField(max_length=40, blank=True)
+    expect = models.JSONField(default=dict)
+    tools = models.JSONField(default=list)
+    repeats = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         ordering = ["trajectory", "step", "slot", "attempt"]
@@ -131,7 +147,7 @@ class OpenAsk(models.Model):
         return f"{self.role} at step {self.step}"
 
 
-class Suggestion(models.Model):
+class Suggestion(CallColumns):
     """The answer that a script or model would have given to an ask that a person answered.
 
     It never decides anything. ``state`` is as in exchanges; ``value`` the parsed reply.
@@ -140,21 +156,8 @@ class Suggestion(models.Model):
     trajectory = models.ForeignKey(
         Trajectory, on_delete=models.CASCADE, related_name="suggestions", db_index=False
     )
-    step = models.PositiveSmallIntegerField()
-    slot = models.PositiveSmallIntegerField()
     role = models.CharField(max_length=40)
     seat = models.CharField(max_length=40, blank=True)
-    answerer = models.ForeignKey(AnswererVersion, on_delete=models.PROTECT)
-    ask_digest = models.CharField(max_length=32)
-    seed = models.BigIntegerField()
-    state = models.CharField(max_length=10, choices=Exchange.State.choices)
-    text = models.TextField(blank=True)
-    value = models.JSONField(null=True)
-    reason = models.TextField(blank=True)
-    tokens_in = models.PositiveIntegerField(null=True)
-    tokens_out = models.PositiveIntegerField(null=True)
-    cost = models.FloatField(null=True)
-    latency = models.FloatField(null=True)
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
