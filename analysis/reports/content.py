@@ -195,6 +195,13 @@ class Report:
     waits: bool = False
     certificates: tuple[Certificate, ...] = ()
 
+    @property
+    def notices_in_order(self) -> list[Notice]:
+        """The notices, warnings before what only explains: a page shows the first, and folds the
+        others.
+        """
+        return sorted(self.notices, key=lambda notice: notice.tone == "info")
+
     def figure(self, name: str) -> FigureSpec | None:
         return next((figure for figure in self.figures if figure.name == name), None)
 
