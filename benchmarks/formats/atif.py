@@ -120,6 +120,7 @@ def _trajectory(parts: Sequence[Document]) -> ImportedTrajectory:
         else (),
         metadata={
             **_metadata(root, agent),
+            **_session(own),
             **({"final_metrics": final} if final else {}),
             **({"continuations": [_metadata(p.root, {}) for p in parts[1:]]} if parts[1:] else {}),
         },
@@ -141,6 +142,13 @@ def _own(root: Mapping[str, Any]) -> Mapping[str, Any]:
     extra = root.get("extra")
     own = extra.get("planjury") if isinstance(extra, dict) else None
     return own if isinstance(own, dict) else {}
+
+
+def _session(own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the session that an export from here names, with what its file counts."""
+    metadata = own.get("metadata")
+    session = metadata.get("session") if isinstance(metadata, dict) else None
+    return {"session": session} if isinstance(session, dict) else {}
 
 
 def _metadata(root: Mapping[str, Any], agent: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,6 +208,9 @@ def _step(spot: Spot, step: Any, number: int) -> Iterator[ImportedMessage]:
     ]
     made = tuple(call for call in read_calls if call)
     extra = {key: value for key, value in step.items() if key not in _STEP and value is not None}
+    if extra.get("extra") == {"by_program": True}:
+        extra = {**extra, **extra["extra"]}
+        del extra["extra"]
     yield ImportedMessage(
         speaker=SPEAKERS[given],
         text=text,
@@ -245,7 +256,9 @@ def _results(spot: Spot, given: Any, names: Mapping[str, str]) -> Iterator[Impor
 def _as_call(call: Any) -> Any:
     if not isinstance(call, dict):
         return call
+    extra = call.get("extra")
     return {
+        "requestor": extra.get("requestor") if isinstance(extra, dict) else None,
         "id": call.get("tool_call_id"),
         "name": call.get("function_name"),
         "arguments": call.get("arguments"),
@@ -309,13 +322,20 @@ def _written_step(number: int, message: ImportedMessage) -> dict[str, Any]:
     }
     if message.at:
         step["timestamp"] = message.at
+    if message.by_program:
+        step["extra"] = {"by_program": True}
     if message.speaker != "assistant":
         return step
     if message.reasoning:
         step["reasoning_content"] = message.reasoning
     if message.calls:
         step["tool_calls"] = [
-            {"tool_call_id": call.id, "function_name": call.name, "arguments": call.arguments}
+            {
+                "tool_call_id": call.id,
+                "function_name": call.name,
+                "arguments": call.arguments,
+                **({"extra": {"requestor": call.by}} if call.by == "provider" else {}),
+            }
             for call in message.calls
         ]
     metrics = {
@@ -329,11 +349,12 @@ def _written_step(number: int, message: ImportedMessage) -> dict[str, Any]:
 
 
 def _add_result(steps: list[dict[str, Any]], message: ImportedMessage) -> None:
-    """Put a result into the step of its call; without one, into the last step."""
-    owner = steps[-1]
+    """Put a result into the step of its call; without one, into the last step, where it names no
+    call.
+    """
+    owner, result = steps[-1], {"source_call_id": None, "content": message.text}
     for step in reversed(steps):
         if any(call["tool_call_id"] == message.call_id for call in step.get("tool_calls", ())):
-            owner = step
+            owner, result["source_call_id"] = step, message.call_id or None
             break
-    result = {"source_call_id": message.call_id or None, "content": message.text}
     owner.setdefault("observation", {"results": []})["results"].append(result)

@@ -13,6 +13,7 @@ from benchmarks.formats.sessions.claude_code import SUBAGENTS, is_subagent, sess
 from benchmarks.formats.source import FileSource, refused
 
 ATIF, CLAUDE_CODE = "atif", "claude-code"
+WRONG_FORMAT = "of the format"
 UNKNOWN = "no format that can be imported"
 MOST_REASONS = 200
 
@@ -104,7 +105,7 @@ def bundle(
     for unit in units:
         reason = unit.error
         if not reason and unit.format != format:
-            reason = f"of the format {unit.format}"
+            reason = f"{WRONG_FORMAT} {unit.format}"
         reason = reason or fault(unit)
         if reason:
             left_out[unit.name] = reason

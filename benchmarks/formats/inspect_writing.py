@@ -8,7 +8,7 @@ was hidden from the agent is the sample's target.
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from typing import Any
@@ -118,7 +118,11 @@ def _file_name(sample: Mapping[str, Any]) -> str:
 
 
 def _sample(facts: LogFacts, trajectory: ImportedTrajectory) -> dict[str, Any]:
-    messages = [_message(*one) for one in enumerate(trajectory.messages)]
+    called: set[str] = set()
+    messages = []
+    for place, message in enumerate(trajectory.messages):
+        messages.append(_message(place, message, called))
+        called.update(call.id for call in message.calls)
     written = [one for one in messages if one["role"] == "assistant"]
     about = {
         "termination": trajectory.termination,
@@ -161,9 +165,14 @@ def _target(hidden: Mapping[str, Any]) -> str | list[str]:
     return lines or ""
 
 
-def _message(place: int, message: ImportedMessage) -> dict[str, Any]:
-    """Return a message as Inspect has it; what it has no field for is in the message's metadata."""
+def _message(place: int, message: ImportedMessage, called: Collection[str]) -> dict[str, Any]:
+    """Return a message as Inspect has it; what it has no field for is in the message's metadata.
+
+    A result names its call only if that was ``called`` before it.
+    """
     beside: dict[str, Any] = {"hidden": True} if message.hidden else {}
+    if message.by_program:
+        beside["by_program"] = True
     row: dict[str, Any] = {
         "id": f"m{place + 1}",
         "role": message.speaker,
@@ -179,7 +188,7 @@ def _message(place: int, message: ImportedMessage) -> dict[str, Any]:
     elif message.calls:
         beside["calls"] = [{"name": one.name, "arguments": one.arguments} for one in message.calls]
     if message.speaker == "tool":
-        row["tool_call_id"] = message.call_id or None
+        row["tool_call_id"] = message.call_id if message.call_id in called else None
         row["function"] = message.name or None
     elif message.name:
         beside["name"] = message.name

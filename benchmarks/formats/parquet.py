@@ -141,6 +141,8 @@ def _written_message(message: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(columns.get("content"), str | None):
         del columns["content"]
     columns |= {name: message[name] for name in ("hidden", "tool_calls") if name in message}
+    if any("requestor" in call for call in columns.get("tool_calls") or ()):
+        del columns["tool_calls"]  # the column has no place for who called
     rest = {name: value for name, value in message.items() if name not in columns}
     return {**columns, REST: json.dumps(rest, ensure_ascii=False) if rest else None}
 

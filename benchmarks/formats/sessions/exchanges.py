@@ -1,5 +1,6 @@
 """Requests to a model that repeat their history, put together where they go on from one another."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -59,7 +60,7 @@ class Chains:
     """The chains of the calls that were added, in the order in which they begin.
 
     A call goes on from a chain if it begins with all messages of it; system messages are not
-    compared, because programs change them.
+    compared, because programs change them, and results are matched by their calls.
     """
 
     def __init__(self) -> None:
@@ -75,7 +76,7 @@ class Chains:
         if chain is None:
             chain = self._continued(call)
             if chain is not None:
-                new = _after(call.told, len(chain.marks))
+                new = _after(call.told, chain)
         if chain is None:
             chain = Chain(call.spot, call.group, call.id)
             self.all.append(chain)
@@ -102,18 +103,31 @@ class Chains:
 
 
 def _compared(message: ImportedMessage) -> bool:
-    return message.speaker != "system" and (message.speaker != "assistant" or message.speaks)
+    """Return whether a message is compared: not a result, which some tell after its call and others
+    after all calls, and no thoughts alone, which many leave out.
+    """
+    return message.speaker == "user" or (message.speaker == "assistant" and message.speaks)
 
 
-def _after(told: Sequence[ImportedMessage], known: int) -> list[ImportedMessage]:
-    """Return the messages after the first so many that are compared."""
+def _after(told: Sequence[ImportedMessage], chain: Chain) -> list[ImportedMessage]:
+    """Return the messages that are not in the chain yet: results, and all after its last one."""
+    known = len(chain.marks)
+    results = Counter(_result(m) for m in chain.messages if m.speaker == "tool")
     new = []
     for message in told:
-        if known and message.speaker != "system":
+        if message.speaker == "tool":
+            results[_result(message)] -= 1
+            if results[_result(message)] < 0:
+                new.append(message)
+        elif known:
             known -= _compared(message)
         elif message.speaker != "system":
             new.append(message)
     return new
+
+
+def _result(message: ImportedMessage) -> tuple[str, str]:
+    return (message.call_id, "" if message.call_id else message.text)
 
 
 def _marks(messages: Sequence[ImportedMessage]) -> list[int]:

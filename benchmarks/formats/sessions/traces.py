@@ -20,7 +20,7 @@ def messages_of(spot: Spot, given: Any, default: str) -> list[ImportedMessage]:
     transcript = Transcript()
     for index, message in enumerate(_messages(transcript, decoded(given), default, 0)):
         if not _is_definition(message):
-            add_message(transcript, spot.at(index), message)
+            add_message(transcript, spot.at(index), _with_calls(message))
     return transcript.messages()
 
 
@@ -49,7 +49,8 @@ def _wrapped(
 ) -> Iterator[Any]:
     if depth > 4:
         return
-    as_system(transcript, given.get("system", given.get("instructions")))
+    if default == "user":  # a response only repeats the instructions
+        as_system(transcript, given.get("system", given.get("instructions")))
     choice = next(iter(as_list(given.get("choices"))), None)
     generation = next(iter(as_list(given.get("generations"))), None)
     if isinstance(generation, list):
@@ -71,6 +72,18 @@ def _wrapped(
             text = next((given[n] for n in _TEXTS if isinstance(given.get(n), str)), "")
             if text:
                 yield {"role": default, "content": text}
+
+
+def _with_calls(message: Any) -> Any:
+    """Return a message whose calls stand in its content as JSON text in the usual shape."""
+    content = message.get("content") if isinstance(message, dict) else None
+    calls = decoded(content) if isinstance(content, str) and content[:1] == "[" else None
+    if isinstance(calls, list) and calls and all(
+        isinstance(call, dict) and isinstance(call.get("function"), dict) and "id" in call
+        for call in calls
+    ):  # fmt: skip
+        return {"role": "assistant", "tool_calls": calls}
+    return message
 
 
 def _is_definition(message: Any) -> bool:

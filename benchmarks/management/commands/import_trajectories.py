@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import SHOWN
+from benchmarks.formats.bundles import WRONG_FORMAT
 from benchmarks.formats.registry import FORMATS, is_one, open_source, together, units_of
 from benchmarks.formats.reports import describe_files
 from benchmarks.imports.services import import_trajectories
@@ -57,6 +58,8 @@ class Command(BaseCommand):
             for file, *others in groups
             for format, name in self._formats(file, others, options)
         ]
+        several = len(imports) > len(groups)
+        told: dict[str, None] = {}
         for file, others, format, name in imports:
             title = ", ".join(path.name for path in (file, *others))
             try:
@@ -75,7 +78,12 @@ class Command(BaseCommand):
                 )
             else:
                 self.stdout.write(f"{title}: already imported, nothing added: {runs}")
-            self._tell_left_out(saved.runs[0])
+            told.update(dict.fromkeys(left_out_files(saved.runs[0])))
+        reasons = [reason for reason in told if not several or WRONG_FORMAT not in reason]
+        for reason in reasons[:SHOWN]:
+            self.stdout.write(f"left out: {reason}")
+        if len(reasons) > SHOWN:
+            self.stdout.write(f"left out: {len(reasons) - SHOWN} more files")
         if refused:
             raise CommandError(f"{refused} of {len(imports)} files were not imported")
 
@@ -96,14 +104,6 @@ class Command(BaseCommand):
         if len(formats) < 2:
             return [(given, name)]
         return [(one, f"{name or file.name} ({FORMATS[one][0]})") for one in formats]
-
-    def _tell_left_out(self, run: Run) -> None:
-        """Say which files of a folder or an archive could not be read, and why."""
-        reasons = json.loads(run.settings.get("left_out_files") or "[]")
-        for reason in reasons[:SHOWN]:
-            self.stdout.write(f"  left out: {reason}")
-        if len(reasons) > SHOWN:
-            self.stdout.write(f"  left out: {len(reasons) - SHOWN} more files")
 
     def _describe(self, groups: list[list[Path]], options: dict[str, Any]) -> None:
         """Print what each file holds, as JSON or as a line for each file and trajectory."""
@@ -126,3 +126,9 @@ class Command(BaseCommand):
             for counts in report["trajectories"]:
                 words = ", ".join(f"{k} {v}" for k, v in counts.items() if v not in (None, ""))
                 self.stdout.write(f"  {words}")
+
+
+def left_out_files(run: Run) -> list[str]:
+    """Return which files of a folder or an archive could not be read, each with its reason."""
+    reasons = json.loads(run.settings.get("left_out_files") or "[]")
+    return [str(reason) for reason in reasons]

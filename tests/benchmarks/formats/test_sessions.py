@@ -387,6 +387,34 @@ class TestTraces:
             user=1, turns=1, assistant=2, tool_calls=1, matched=1,
         )  # fmt: skip
 
+    def test_calls_as_text_and_results_between_them(self, tmp_path: Path) -> None:
+        def call(id: str) -> str:
+            function = {"name": "look_up", "arguments": "{}"}
+            return json.dumps([{"function": function, "id": id, "type": "function"}])
+
+        asked = {"role": "user", "content": "Where is my bag?"}
+        told = [asked]
+        for id in ("c1", "c2"):
+            told += [
+                {"role": "tool", "content": call(id)},
+                {"role": "tool", "content": f"saw {id}"},
+            ]
+        said = {"object": "response", "instructions": "Be brief.", "output": [
+            {"type": "message", "role": "assistant",
+             "content": [{"type": "output_text", "text": "In Oslo."}]},
+        ]}  # fmt: skip
+        both = [{"role": "assistant", "content": call(id)} for id in ("c1", "c2")]
+        observations = [
+            {"id": f"o{n}", "traceId": "t1", "type": "GENERATION", "startTime": f"2026-01-0{n}",
+             "input": json.dumps(input), "output": json.dumps(output)}
+            for n, (input, output) in enumerate((([asked], both), (told, said)), 1)
+        ]  # fmt: skip
+        trace = {"trace": {"id": "t1"}, "observations": observations}
+        has(
+            counts_of(samples.write(tmp_path / "t.json", trace)),
+            user=1, turns=1, tool_calls=2, matched=2, assistant_texts=1, last_assistant="In Oslo.",
+        )  # fmt: skip
+
     def test_langsmith_merges_what_came_later(self, tmp_path: Path) -> None:
         path = samples.write_sample(tmp_path, "langsmith")
         has(
