@@ -11,8 +11,8 @@ from django.shortcuts import get_object_or_404
 
 from annotation.blinding import blind_studies
 from annotation.models import Membership, Participant, Study
-from annotation.models.statements import find_row
 from benchmarks.access import START, VIEW
+from benchmarks.models.statements import find_row
 
 Role = Membership.Role
 # Who sees how far everybody is, and who sees every answer.

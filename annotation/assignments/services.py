@@ -31,8 +31,9 @@ from annotation.assignments.selectors import (
 from annotation.audit_log.events import record_event
 from annotation.errors import NoAssignment, Refused
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
-from annotation.models.statements import find_own_assignment, find_row, read_row
+from annotation.models.statements import find_own_assignment
 from benchmarks.asks.players import trajectories_played_by
+from benchmarks.models.statements import find_row, read_row
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use
 Kind = StudyEvent.Kind

@@ -32,11 +32,11 @@ from annotation.desk.trajectories import (
     reference_steps,
 )
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit, Study
-from annotation.models.statements import read_rows
 from annotation.questionnaires import Question, Questionnaire, slot_name
 from annotation.studies.selectors import ItemCounts, own_counts
 from benchmarks.core.digests import digest
 from benchmarks.core.registry import EXTERNAL
+from benchmarks.models.statements import read_rows
 
 Part = Assignment.Part
 # So many submitted items tell somebody's pace.

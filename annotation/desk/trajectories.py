@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.models import Assignment, Item, Study
-from annotation.models.statements import read_rows
 from benchmarks.core.plans import split_steps
 from benchmarks.core.ports.labels import plain
 from benchmarks.models import Candidate, Constraint, Task, Turn, Violation
+from benchmarks.models.statements import read_rows
 from benchmarks.trajectories.diffs import DiffLine, diff_steps
 from benchmarks.trajectories.messages import MessageView, as_text, messages_of
 

@@ -26,8 +26,8 @@ from annotation.assignments.services import (
 )
 from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit
-from annotation.models.statements import read_rows
 from annotation.ratings.checks import check_answer
+from benchmarks.models.statements import read_rows
 
 State = Assignment.State
 # The place of an answer: question, part of the item, aspect.

@@ -13,7 +13,8 @@ from annotation.assignments.preconditions import step_before
 from annotation.consent.selectors import has_read_information
 from annotation.errors import NoAssignment
 from annotation.models import Assignment, Item, Membership, Participant, Study
-from annotation.models.statements import find_own_assignment, find_row, read_row
+from annotation.models.statements import find_own_assignment
+from benchmarks.models.statements import find_row, read_row
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 

@@ -35,6 +35,7 @@ from benchmarks.models import (
     Violation,
 )
 from benchmarks.models import Exchange as ExchangeRow
+from benchmarks.models.statements import read_rows
 from benchmarks.outages import keep_trying
 from benchmarks.runs.calls import (
     answerer_version,
@@ -46,7 +47,7 @@ from benchmarks.runs.calls import (
 
 # What playing back stored calls needs of them, and what their rows are known by.
 PLAYED_BACK = (
-    "pk", "answerer_id", "step", "slot", "attempt", "ask_digest", "state", "text", "value",
+    "answerer_id", "step", "slot", "attempt", "ask_digest", "state", "text", "value",
     "reason", "messages",
 )  # fmt: skip
 
@@ -86,9 +87,9 @@ class DatabaseLog:
     # --- reading ----------------------------------------------------------------------------------
 
     def exchanges(self) -> list[Exchange]:
+        stored = read_rows(ExchangeRow, only=PLAYED_BACK, trajectory_id=self.trajectory.pk)
         rows = []
-        stored = ExchangeRow.objects.filter(trajectory=self.trajectory)
-        for row in stored.order_by("step", "slot", "attempt").values_list(*PLAYED_BACK, named=True):
+        for row in sorted(stored, key=lambda row: (row.step, row.slot, row.attempt)):
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
             self._settled[row.step, row.slot] = (row.pk, row.answerer_id)
             self._told.update(row.messages)

@@ -33,8 +33,9 @@ from benchmarks.jobs.threads import (
 from benchmarks.llm.connections import load_client
 from benchmarks.locks import lock_run
 from benchmarks.mappers import core_task
-from benchmarks.models import Run, Trajectory
+from benchmarks.models import Profile, Run, Task, Trajectory
 from benchmarks.models.role_assignments import suggesting_assignments
+from benchmarks.models.statements import read_row
 from benchmarks.outages import keep_trying
 from benchmarks.request_ids import forget_request_id
 from benchmarks.roles.services import build_answerers
@@ -195,9 +196,7 @@ def _carry_together(run_id: int, owner: str) -> int:
         carried, name = 0, _carrier_name(owner)
         try:
             while True:
-                claimed, more = _claim_again(run_id, name) if carried else None, False
-                if claimed is None:
-                    claimed, more = _claim_within_capacity(run_id, name, recruit=carried == 0)
+                claimed, more = _claim_within_capacity(run_id, name, recruit=carried == 0)
                 if claimed is None:
                     return carried
                 _carry_in_thread(claimed, name, recruit if more else None)
@@ -231,18 +230,26 @@ def _claim_within_capacity(
 ) -> tuple[Claimed | None, bool]:
     """Claim a trajectory of a run, if its endpoints have room; say whether to start a thread.
 
-    ``recruit`` says that this thread was started to claim its first trajectory.
+    ``recruit`` says that this thread was started to claim its first trajectory; else it has carried
+    one of this run.
     """
     with _claiming:  # else several threads of this process would take the same room
         if recruit:
             _recruited.discard(run_id)
+        elif (claimed := _claim_again(run_id, owner)) is not None:
+            return claimed, False
         run = Run.objects.only("roles", "status", "started_at").get(pk=run_id)
         return _claim_in(measure_capacity(_held()), run, owner)
 
 
-def _claim_anywhere(owner: str) -> tuple[int | None, Claimed | None, bool]:
-    """Return the same in the run on endpoints that needs somebody most; its id comes first."""
+def _claim_anywhere(owner: str, *, carried: int | None) -> tuple[int | None, Claimed | None, bool]:
+    """Return the same in the run on endpoints that needs somebody most; its id comes first.
+
+    ``carried`` is the run of which this thread has just carried a trajectory.
+    """
     with _claiming:
+        if carried is not None and (claimed := _claim_again(carried, owner)) is not None:
+            return carried, claimed, False
         capacity = measure_capacity(_held())
         run = _run_with_fewest_workers(capacity, on_endpoints=True)
         if run is None:
@@ -255,10 +262,9 @@ def _claim_again(run_id: int, owner: str) -> Claimed | None:
 
     Measuring at each claim took a tenth of a call's CPU time where episodes are short.
     """
-    with _claiming:
-        if _chosen is None or _chosen.run_id != run_id or not _chosen.is_fresh:
-            return None
-        return _claim_for_thread(_chosen, owner)
+    if _chosen is None or _chosen.run_id != run_id or not _chosen.is_fresh:
+        return None
+    return _claim_for_thread(_chosen, owner)
 
 
 def _claim_for_thread(prepared: PreparedRun, owner: str) -> Claimed | None:
@@ -345,11 +351,8 @@ def _carry_within_capacity(first: int, owner: str) -> int:
                 again = partial(begin_carrying, first=run_id, owner=owner)
                 _carry_in_thread(claimed, name, again if more else None)
                 carried += 1
-                if (claimed := _claim_again(run_id, name)) is not None:
-                    more = False
-                    continue
-            before = run_id
-            run_id, claimed, more = _claim_anywhere(name)
+            before, place = run_id, None if claimed is None else run_id
+            run_id, claimed, more = _claim_anywhere(name, carried=place)
             if claimed is None or run_id != before:
                 _settle_if_over(before)
             if run_id != first:
@@ -417,7 +420,10 @@ def carry_trajectory(
     With ``suggests``, make the suggestions for people afterwards. ``prepared`` is the run, where
     the caller has it.
     """
-    trajectory = Trajectory.objects.select_related("task", "profile").get(pk=pk)
+    trajectory = read_row(Trajectory, pk)
+    trajectory.task = read_row(Task, trajectory.task_id)
+    if trajectory.profile_id is not None:
+        trajectory.profile = read_row(Profile, trajectory.profile_id)
     prepared = prepared or PreparedRun(trajectory.run_id)
     trajectory.run = prepared.run
     try:
