@@ -7,7 +7,7 @@ from analysis.exports.about import about_file
 from analysis.exports.latex import TableSource, latex_label, latex_table
 from analysis.exports.latex_text import latex_comment, latex_text, latex_url
 from analysis.papers.blocks import TextBlock
-from analysis.papers.markup import linked_numbers, markup_latex, spans_latex
+from analysis.papers.markup import Span, linked_numbers, markup_latex, spans_latex
 from analysis.papers.output import OutputPin, PaperOutput
 
 CONTENT, FIGURES = "content", "figures"
@@ -71,7 +71,9 @@ def _pin(output: PaperOutput, pin: OutputPin, labels: Counter[str]) -> str:
         spans = linked_numbers(report.sentence, block.url)
         marks = " ".join(f"({mark})" for mark in pin.marks)
         return f"{spans_latex(spans, output.server)} {latex_text(marks)}".strip()
-    page = _once(f"{block.source.name}-{block.part_name}", labels, block.source.name)
+    if block.source.kind == "trajectory":
+        return _excerpt(output, pin)
+    page = _once(f"{block.source.name} {block.part}", labels, block.source.name)
     if block.part_kind == "figure":
         return _figure(output, pin, latex_label(page, block.part_name).replace("tab:", "fig:", 1))
     source = TableSource(
@@ -85,6 +87,23 @@ def _pin(output: PaperOutput, pin: OutputPin, labels: Counter[str]) -> str:
         PLACE,
     )
     return latex_table(report.tables[0], source)
+
+
+def _excerpt(output: PaperOutput, pin: OutputPin) -> str:
+    """Return turns of a trajectory as a quotation, each text under its turn and speaker."""
+    block, table = pin.pin.block, pin.pin.numbers
+    assert table is not None
+    link = spans_latex((Span(f"{pin.pin.title} ({block.subject})", "", block.url),), output.server)
+    lines = [r"\begin{quote}\small", link]
+    for row in table.rows:
+        turn, who, text = (cell.text for cell in row)
+        said = (latex_text(line) for line in text.splitlines() if line.strip())
+        lines += [
+            "",
+            rf"\textbf{{Turn {latex_text(turn)}, {latex_text(who)}.}} " + r" \par ".join(said),
+        ]
+    lines += ["", *map(latex_text, pin.marks), r"\end{quote}"]
+    return "\n".join(lines)
 
 
 def _once(key: str, labels: Counter[str], page: str) -> str:

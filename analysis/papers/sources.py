@@ -67,7 +67,7 @@ class SourceReport:
     def parts(self) -> Iterator[tuple[str, str]]:
         """Yield the name and the title of every part that can be pinned."""
         report = self.report
-        if report.sentence and report.empty is None:
+        if _answers(report):
             yield ANSWER, report.sentence
         yield from ((f"figure:{one.name}", one.title) for one in report.figures)
         yield from ((f"table:{one.name}", one.title) for one in report.tables)
@@ -96,14 +96,15 @@ def part_of(found: SourceReport, part: str) -> Report:
     kind, _, name = part.partition(":")
     alone = Report(banners=report.banners, methods=report.methods, answers=report.answers)
     figure, table = report.figure(name), report.table(name)
-    if kind == ANSWER and report.sentence and report.empty is None:
-        # Its table says how it was computed; a sentence about a paper says how far it compares.
+    if kind == ANSWER and _answers(report):
+        # Its table says how it was computed. Where it cites a paper, it says how far it compares.
+        cites = found.source.kind == "page" and PAGES[found.source.name].cites
         return replace(
             alone,
             sentence=report.sentence,
             notices=tuple(one for one in report.notices if one.tone == "warning"),
             tables=report.tables[:1],
-            certificates=report.certificates,
+            certificates=report.certificates if cites else (),
         )
     if kind == "figure" and figure is not None:
         numbers = report.numbers_of(figure)
@@ -118,6 +119,11 @@ def part_of(found: SourceReport, part: str) -> Report:
             "it computed, then look again"
         )
     raise SourceGone(f"“{found.title}” shows no such {kind or 'part'} with these filters")
+
+
+def _answers(report: Report) -> bool:
+    """Return whether the sentence of a report is an answer, and not that it is being computed."""
+    return bool(report.sentence) and report.empty is None and not report.waits
 
 
 def report_json(report: Report) -> str:

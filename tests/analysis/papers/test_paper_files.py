@@ -16,8 +16,9 @@ from pytest_django import Settings
 
 from analysis.exports.figure_pdf import chromium
 from analysis.models import Paper
-from analysis.papers.blocks import TextBlock
+from analysis.papers.blocks import Source, TextBlock
 from analysis.papers.folder import paper_files
+from analysis.papers.latex import content_latex
 from analysis.papers.markup import linked_numbers, markup_html, markup_latex, spans_html
 from analysis.papers.output import PaperOutput, output_blocks
 from analysis.papers.selectors import shown_blocks
@@ -107,6 +108,16 @@ def test_the_folder_holds_data_and_a_script_that_draws_them(output: PaperOutput)
     assert files["data/03-leaderboard-board.csv"].decode().startswith("agent,")
     compile(files["draw_figures.py"], "draw_figures.py", "exec")
     assert "03-leaderboard-board" in files["README.md"].decode()
+
+
+def test_turns_are_a_quotation(paper: Paper, rita: User, run: Run) -> None:
+    trajectory = run.trajectories.earliest("pk").pk
+    pin(paper, "table:turns", source=Source(kind="trajectory", name=str(trajectory)))
+    shown = shown_blocks(latest_version(paper), rita, Visibility.to(rita))
+    output = PaperOutput("T", 2, "rita", "u", "http://x.org", output_blocks(shown))
+    latex = content_latex(output)
+    assert r"\begin{quote}" in latex and r"\textbf{Turn 1, agent.}" in latex
+    assert f"http://x.org/trajectories/{trajectory}/?turn=1" in latex
 
 
 def test_markup_is_read_and_nothing_else() -> None:

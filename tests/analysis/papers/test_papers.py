@@ -1,6 +1,7 @@
 """Papers: pins keep what they showed, saves are versions, and what is closed stays closed."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,6 +30,8 @@ from analysis.papers.sources import (
     report_json,
 )
 from analysis.papers.views import paper_url
+from annotation.deletion.studies import begin_with_studies, plan_study_deletion
+from annotation.models import Study
 from benchmarks.deletion.plans import plan_run
 from benchmarks.deletion.services import begin_deletion
 from benchmarks.jobs.services import perform
@@ -306,7 +309,21 @@ def test_pins_of_a_study_are_for_those_who_read_its_results(
     assert client.post(paper_url(paper), sent).status_code == 302
     assert blocks_of(paper)[1] == block and latest_version(paper).title == "New"
     # With the study goes what papers keep of it.
-    assert PaperPart.objects.get().studies == [study.pk]
+    Study.objects.filter(pk=study.pk).update(status=Study.Status.CLOSED)
+    study.refresh_from_db()
+    plan = plan_study_deletion(study)
+    assert plan.counts["Parts of papers"] == 1
+    perform(job_id=begin_with_studies(plan, by=None).pk, owner="test")
+    assert not PaperPart.objects.exists()
+    assert "deleted" in first_pin(paper, rita).problem
+
+
+def test_an_answer_that_is_still_computed_cannot_be_pinned(rita: User, run: Run) -> None:
+    found = open_source(board(), rita, Visibility.to(rita))
+    waiting = replace(found, report=replace(found.report, waits=True))
+    assert "answer" in dict(found.parts()) and "answer" not in dict(waiting.parts())
+    with pytest.raises(SourceGone, match="computed in the background"):
+        part_of(waiting, "answer")
 
 
 # --- Saving ---------------------------------------------------------------------------------------
