@@ -135,10 +135,10 @@ def find_plug_in(kind: Kind, name: str) -> PlugIn | None:
 
 
 def note_failure(plug_in: PlugIn, error: BaseException) -> None:
-    """Log an error that a plug-in raised when it was used, and list it as broken once."""
+    """Log an error that a plug-in raised when it was used; its first one is listed as broken."""
     logger.error("%s of %s failed", plug_in.title, plug_in.origin, exc_info=error)
     problem = f"Using it raised {_words(error)}."
-    if not any((one.title, one.problem) == (plug_in.title, problem) for one in broken):
+    if not any(one.title == plug_in.title for one in broken):
         remedy = "Mend the module and restart; the log has the traceback."
         broken.append(BrokenPlugIn(plug_in.title, plug_in.origin, problem, remedy))
 

@@ -16,13 +16,14 @@ from annotation.studies.setup import NewItem, store_study
 from benchmarks.core.registry import SYSTEMS
 from benchmarks.models import Agent, Dataset, Run
 from benchmarks.roles.services import ensure_scripted_agents
-from benchmarks.runs.services import start_runs
+from benchmarks.runs.services import retry_trajectory, start_runs
 from tests.annotation.rows import make_person
 from tests.factories.benchmarks import play
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
-TOYS = "tests.plug_ins.package.toy_plug_ins"
+TARGET = "tests.plug_ins.package.toy_plug_ins.counting.system:SYSTEM"
+SYSTEM = "counting", ("Counting", TARGET)
 QUESTIONS = Path(__file__).parent / "package" / "toy_plug_ins" / "boldness.v1.yaml"
 
 
@@ -37,7 +38,7 @@ def run(rita: User, tmp_path: Path) -> Iterator[Run]:
     path = tmp_path / "numbers.json"
     path.write_text(json.dumps([1, 20]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(SYSTEMS, "counting", ("Counting", f"{TOYS}.counting.system:SYSTEM"))
+        patch.setitem(SYSTEMS, *SYSTEM)
         call_command("import_dataset", "counting", str(path), name="Numbers")
         ensure_scripted_agents()
         agent = Agent.objects.get(system="counting")
@@ -52,6 +53,20 @@ def run(rita: User, tmp_path: Path) -> Iterator[Run]:
     load_questionnaire.cache_clear()
     yield run
     load_questionnaire.cache_clear()
+
+
+def test_a_run_that_is_not_over_goes_on_when_its_system_is_back(run: Run) -> None:
+    run.trajectories.filter(task__external_id="n1").update(status="pending", termination="")
+    Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING)
+    play(run)
+    failed = run.trajectories.get(task__external_id="n1")
+    assert failed.status == "failed" and "unknown system 'counting'" in failed.problem
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SYSTEMS, *SYSTEM)
+        retry_trajectory(trajectory=failed)
+        play(run)
+    failed.refresh_from_db()
+    assert (failed.status, failed.termination) == ("done", "right")
 
 
 def test_every_page_works_without_the_system(
