@@ -20,13 +20,14 @@ from analysis.reports.content import Report
 from analysis.reports.deferred_reports import ReportRequest, kept_deferred, note_progress
 from analysis.reports.run_marks import banners
 from benchmarks.core.ports.published import ReportPart
+from benchmarks.core.registry import find_system
 from benchmarks.models import Run
 from benchmarks.visibility import EVERYTHING, Visibility
 
 NOBODY_ANSWERED = "Nobody has answered questions about these runs. Make a study from them."
 ON_STUDY_PAGES = "People's answers are on the pages of their study; the command reproduce has them."
 # Filters by which sections about the same page differ; an empty value may be a choice, too.
-_IN_TITLES = ("condition", "measure", "by", "among")
+_IN_TITLES = ("condition", "factor", "measure", "by", "among")
 LACKS_DEFERRED = "This page lacks a part that takes long; the ZIP and the one-file report have it."
 
 
@@ -133,12 +134,15 @@ def _section(part: ReportPart, about: ReportedRuns) -> FileSection | None:
 def _title(page: AnalysisPage, part: ReportPart, selection: Selection) -> str:
     """Return the title of a page, with the labels of what the part's filters choose."""
     labels = []
+    factors = {one.name: one.title for one in find_system(selection.system).comparisons.factors}
     for name in _IN_TITLES:
         if name in part.filters:
             choices = dict(FILTERS[name].choices)
             choices |= {option.value: option.label for option in selection.options.get(name, ())}
+            choices |= factors if name == "factor" else {}
             labels.append(choices.get(part.filters[name], ""))
-    return ": ".join([page.title, *filter(None, labels)])
+    chosen = ", ".join(filter(None, labels))
+    return f"{page.title}: {chosen}" if chosen else page.title
 
 
 def _deferred(

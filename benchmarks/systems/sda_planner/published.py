@@ -58,29 +58,31 @@ def _effects(factor: str, *measures: str) -> tuple[ReportPart, ...]:
             ReportPart("effects", f"effects-{factor}-{one}", {"factor": factor, "measure": one})
             for one in measures
         ),
-        ReportPart("leaderboard", f"leaderboard-{factor}"),
     )
 
 
+_LEADERBOARD = ReportPart("leaderboard", "leaderboard")
 PRESETS = (
     PaperPreset(
         "sda-main-table", "Four planners", "Table 1: four planners on the same tasks",
         "Success, goal conditions and corrections of SDA-Planner, Local, Global and Tree Planner, "
         "with the same agents, tasks and seeds.",
-        _effects("planner", "goal_conditions", "corrections"), ("Table 1",), "SDA-Planner",
+        (*_effects("planner", "goal_conditions", "corrections"), _LEADERBOARD), ("Table 1",),
+        "SDA-Planner",
     ),
     PaperPreset(
         "sda-ablations", "Ablations of SDA-Planner", "Figures 4 and 5: the ablations",
         "SDA-Planner without adaptation, and without the search tree.",
         (
             *_effects("adaptation", "goal_conditions"), *_effects("search_tree", "goal_conditions"),
+            _LEADERBOARD,
         ), ("Figure 4", "Figure 5"),
         "SDA-Planner",
     ),
     PaperPreset(
         "sda-errors", "Injected errors", "Each class of injected error",
         "What things that were moved, hidden, missed or dropped do to SDA-Planner.",
-        _effects("env_error"), ("Section 4.3",), "SDA-Planner",
+        (*_effects("env_error"), _LEADERBOARD), ("Section 4.3",), "SDA-Planner",
     ),
 )  # fmt: skip
 

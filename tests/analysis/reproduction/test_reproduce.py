@@ -349,6 +349,11 @@ def test_judges_are_held_against_people_who_answered_about_the_runs(db: None) ->
             "acp-main-table",
             {"Breakdown: Task", "Breakdown: Domain", "Breakdown: Task and domain"},
         ),
+        (
+            "sda_planner",
+            "sda-ablations",
+            {"Effects: Adaptation, Success", "Effects: Search tree, Success"},
+        ),
     ],
 )
 def test_sections_about_one_page_have_titles_of_their_own(
