@@ -112,7 +112,7 @@ def unwrapped(message: Any) -> Any:
 
 
 def _add_tool(transcript: Transcript, message: Mapping[str, Any], **known: Any) -> None:
-    content = message.get("content")
+    content = message.get("content", message.get("parts"))
     parts = read_parts(content) if isinstance(content, list) else Parts()
     if parts.results:
         for result in parts.results:
@@ -130,7 +130,7 @@ def _add_tool(transcript: Transcript, message: Mapping[str, Any], **known: Any) 
         call_id({**message, "id": None}), text,
         string(message.get("name", message.get("toolName"))), failed, attachments=attachments,
     )  # fmt: skip
-    if not result.call_id and len(transcript.waiting) == 1:
+    if not result.call_id and transcript.waiting:  # results without an id come in order
         result.call_id = next(iter(transcript.waiting))
     transcript.result(result, at=known.get("at", ""))
 

@@ -66,6 +66,7 @@ class Chains:
     def __init__(self) -> None:
         self.all: list[Chain] = []
         self._by_response: dict[str, Chain] = {}
+        self._by_call: dict[tuple[str, str], Chain] = {}
         self._by_start: dict[tuple[str, int], list[Chain]] = {}
         self._kept = 0
 
@@ -90,12 +91,15 @@ class Chains:
             self._by_start.setdefault((call.group, chain.marks[0]), []).append(chain)
         if call.id:
             self._by_response[call.id] = chain
+        for id in (one.id for message in call.reply for one in message.calls if one.id):
+            self._by_call[call.group, id] = chain
         return chain
 
     def _continued(self, call: Exchange) -> Chain | None:
         marks = _marks(call.told)
-        if not marks:
-            return None
+        if not marks:  # it tells only the results of calls before it
+            ids = [m.call_id for m in call.told if m.speaker == "tool" and m.call_id]
+            return next((c for id in ids if (c := self._by_call.get((call.group, id)))), None)
         for chain in reversed(self._by_start.get((call.group, marks[0]), ())):
             if marks[: len(chain.marks)] == chain.marks:
                 return chain

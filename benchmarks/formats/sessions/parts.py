@@ -18,7 +18,11 @@ _CALLS = frozenset(
 _HOSTED_CALLS = frozenset(("server_tool_use", "mcp_tool_use"))
 _RESULTS = frozenset(
     ("tool_result", "tool-result", "tool_call_response", "functionResponse", "function_response")
+    + ("function_result",)
 )
+# Fields of Gemini's parts, which have no type; some programs write them with underscores.
+_GEMINI: tuple[str, ...] = ("functionCall", "functionResponse", "inlineData", "fileData")
+_GEMINI += ("function_call", "function_response", "inline_data", "file_data")
 
 
 @dataclass
@@ -77,7 +81,8 @@ def _add(parts: Parts, part: Mapping[str, Any]) -> None:
         text = part.get("text", part.get("refusal", part.get("content")))
         parts.texts.append(text if isinstance(text, str) else as_text(text))
     elif kind in _THOUGHTS:
-        given = next((part[n] for n in ("thinking", "reasoning", "text") if n in part), "")
+        names = ("thinking", "reasoning", "text", "content")
+        given = next((part[n] for n in names if n in part), "")
         given = given if given or "summary" not in part else part["summary"]
         text = given if isinstance(given, str) else read_parts(given).text
         parts.thoughts.append(text)
@@ -104,7 +109,7 @@ def _kind(part: Mapping[str, Any]) -> str:
     kind = part.get("type")
     if isinstance(kind, str) and kind:
         return kind
-    for name in ("functionCall", "functionResponse", "inlineData", "fileData"):
+    for name in _GEMINI:
         if name in part:
             return name
     if part.get("thought") is True:
@@ -114,7 +119,8 @@ def _kind(part: Mapping[str, Any]) -> str:
 
 def read_tool_call(given: Mapping[str, Any]) -> ToolCall:
     """Return a call as Anthropic, OpenAI, Pi, LangChain, Gemini and others write it."""
-    inner = given.get("function", given.get("functionCall"))
+    fields = ("function", "functionCall", "function_call")
+    inner = next((given[name] for name in fields if name in given), None)
     body = inner if isinstance(inner, dict) else given
     name = body.get("name", body.get("toolName", given.get("name")))
     if not isinstance(name, str):
@@ -135,7 +141,7 @@ def call_id(given: Mapping[str, Any]) -> str:
 
 
 def _result(part: Mapping[str, Any]) -> Result:
-    inner = part.get("functionResponse")
+    inner = part.get("functionResponse", part.get("function_response"))
     body = inner if isinstance(inner, dict) else part
     content = next((body[n] for n in ("content", "output", "response", "result") if n in body), "")
     text, attachments = read_result(content)

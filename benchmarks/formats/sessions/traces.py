@@ -33,9 +33,11 @@ def _messages(transcript: Transcript, given: Any, default: str, depth: int) -> I
         if len(given) == 1 and isinstance(given[0], list) and depth < 3:
             yield from _messages(transcript, given[0], default, depth + 1)
             return
-        if given and all(
-            isinstance(one, dict) and "text" in one and len(one) <= 2 for one in given
-        ):
+        objects = [one for one in given if isinstance(one, dict)]
+        if objects and all("toolCallId" in one and "role" not in one for one in objects):
+            yield {"role": "assistant", "tool_calls": objects}
+            return
+        if objects and all("text" in one and len(one) <= 2 for one in objects):
             yield {"role": default, "content": given}
             return
         for one in given:
@@ -55,7 +57,16 @@ def _wrapped(
     generation = next(iter(as_list(given.get("generations"))), None)
     if isinstance(generation, list):
         generation = next(iter(generation), None)
-    if choice is not None:
+    candidate = next(iter(as_list(given.get("candidates"))), None)
+    config = as_mapping(given.get("config"))
+    if default == "user" and "system_instruction" in config:
+        as_system(transcript, config["system_instruction"])
+    if isinstance(given.get("toolCalls"), list):
+        text = string(given.get("text"))
+        yield {"role": "assistant", "content": text, "tool_calls": given["toolCalls"]}
+    elif isinstance(as_mapping(candidate or given).get("content"), dict):
+        yield as_mapping(candidate or given)["content"]
+    elif choice is not None:
         yield as_mapping(choice).get("message", choice)
     elif generation is not None:
         inner = as_mapping(generation)

@@ -415,6 +415,47 @@ class TestTraces:
             user=1, turns=1, tool_calls=2, matched=2, assistant_texts=1, last_assistant="In Oslo.",
         )  # fmt: skip
 
+    @pytest.mark.parametrize("framework", ["gemini", "only what is new", "calls apart"])
+    def test_messages_of_frameworks(self, framework: str, tmp_path: Path) -> None:
+        asked: Any = {"role": "user", "content": "Where is my bag?"}
+        parts = [{"type": "tool_call", "id": "c1", "name": "look_up", "arguments": {}}]
+        result = [{"type": "tool_call_response", "id": "c1", "response": "in Oslo"}]
+        said = {"role": "assistant", "parts": [{"type": "text", "content": "In Oslo."}]}
+        called: Any = {"role": "assistant", "parts": parts}
+        pairs: list[tuple[Any, Any]] = [
+            ([asked], [called]),
+            ([{"role": "tool", "parts": result}], said),
+        ]
+        if framework == "gemini":
+            asked = {"role": "user", "parts": [{"text": "Where is my bag?"}]}
+            called = {
+                "role": "model",
+                "parts": [{"function_call": {"name": "look_up", "args": {}}}],
+            }
+            answer = {"function_response": {"name": "look_up", "response": {"place": "Oslo"}}}
+            told = [asked, called, {"role": "user", "parts": [answer]}]
+            config = {"system_instruction": "Be brief."}
+            said = {"role": "model", "parts": [{"text": "In Oslo."}]}
+            pairs = [({"config": config, "contents": [asked]}, {"content": called}),
+                     ({"config": config, "contents": told}, {"content": said})]  # fmt: skip
+        elif framework == "calls apart":
+            calls = [{"toolCallId": "c1", "toolName": "look_up", "input": "{}"}]
+            content = [{"type": "tool-call", **calls[0]}]
+            answers = [{"type": "tool-result", "toolCallId": "c1", "output": {"value": "in Oslo"}}]
+            told = [asked, {"role": "assistant", "content": content},
+                    {"role": "tool", "content": answers}]  # fmt: skip
+            pairs = [({"messages": [asked]}, calls), ({"messages": told}, "In Oslo.")]
+        observations = [
+            {"id": f"o{n}", "traceId": "t1", "type": "GENERATION", "startTime": f"2026-01-0{n}",
+             "input": json.dumps(input), "output": json.dumps(output)}
+            for n, (input, output) in enumerate(pairs, 1)
+        ]  # fmt: skip
+        trace = {"trace": {"id": "t1"}, "observations": observations}
+        has(
+            counts_of(samples.write(tmp_path / "t.json", trace)),
+            user=1, turns=1, assistant=2, tool_calls=1, matched=1, last_assistant="In Oslo.",
+        )  # fmt: skip
+
     def test_langsmith_merges_what_came_later(self, tmp_path: Path) -> None:
         path = samples.write_sample(tmp_path, "langsmith")
         has(
