@@ -1,8 +1,10 @@
-"""Run management commands; a database that they cannot use is explained in a sentence."""
+"""Run management commands; a database or a disk that they cannot use is explained in a sentence."""
 
+import errno
 import sys
 from collections.abc import Sequence
 
+from django.conf import settings
 from django.core.management import execute_from_command_line
 from django.db import DatabaseError, OperationalError, ProgrammingError, connection
 from django.db.migrations.executor import MigrationExecutor
@@ -17,11 +19,31 @@ def run_command(arguments: Sequence[str]) -> None:
     """Run the command; with ``--traceback`` every error keeps its traceback."""
     try:
         execute_from_command_line(list(arguments))
-    except DatabaseError as error:
-        words = None if "--traceback" in arguments else explain(error, list(arguments[1:2]))
+    except (DatabaseError, OSError) as error:
+        words = None
+        if "--traceback" not in arguments:
+            is_file = isinstance(error, OSError)
+            words = explain_file(error) if is_file else explain(error, list(arguments[1:2]))
         if words is None:
             raise
         sys.exit(words)
+
+
+def explain_file(error: OSError) -> str | None:
+    """Return why the data folder cannot be written and what to do; None for any other error."""
+    folder = settings.DATA_DIR
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return (
+            f"The disk is full. Make room on the disk of {error.filename or folder}, or name "
+            "another data folder in PLANJURY_DATA_DIR, and try again. What was saved is safe."
+        )
+    writing = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
+    if writing and error.filename and str(error.filename).startswith(str(folder)):
+        return (
+            f"Cannot write {error.filename}: {error.strerror}. Make it writable for this user, or "
+            "name another data folder in PLANJURY_DATA_DIR."
+        )
+    return None
 
 
 def explain(error: DatabaseError, command: Sequence[str] = ()) -> str | None:

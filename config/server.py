@@ -36,7 +36,8 @@ def reach_database() -> None:
     except OperationalError as error:
         if connection.vendor == "sqlite":
             raise Unreachable(
-                f"Cannot open the database {settings_dict['NAME']}: {error}"
+                f"Cannot open the database {settings_dict['NAME']}: {error}. Its folder must be "
+                "writable for this user and have room; PLANJURY_DATA_DIR can name another."
             ) from None
         place = f"{settings_dict['HOST'] or 'a local socket'}:{settings_dict['PORT'] or 5432}"
         raise Unreachable(

@@ -1,5 +1,6 @@
 """Commands on a database that they cannot use: a sentence instead of a traceback."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -7,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from django.db import IntegrityError, OperationalError, ProgrammingError
+from pytest_django import Settings
 
 from config import command_line
-from config.command_line import explain
+from config.command_line import explain, explain_file
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,6 +34,19 @@ def test_a_database_without_tables_is_explained(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr and not done.stdout
     asked = run("metrics", "3", "--traceback", PLANJURY_DATA_DIR=str(tmp_path), DATABASE_URL="")
     assert "Traceback" in asked.stderr
+
+
+def test_a_data_folder_that_cannot_be_written_is_explained(settings: Settings) -> None:
+    folder = settings.DATA_DIR
+    full = explain_file(OSError(errno.ENOSPC, "No space left on device"))
+    assert full is not None
+    assert full.startswith(f"The disk is full. Make room on the disk of {folder}, or name another")
+    locked = explain_file(PermissionError(errno.EACCES, "Permission denied", f"{folder}/static/a"))
+    assert locked is not None
+    assert locked.startswith(f"Cannot write {folder}/static/a: Permission denied. Make it writable")
+    # An output file elsewhere has nothing to do with the data folder; a connection is no file.
+    assert explain_file(PermissionError(errno.EACCES, "Permission denied", "/elsewhere/a")) is None
+    assert explain_file(ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")) is None
 
 
 @pytest.mark.django_db
