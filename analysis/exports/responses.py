@@ -1,7 +1,7 @@
 """Parts of a report as answers: figures as JSON, tables as CSV and as LaTeX, deferred parts."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
@@ -16,25 +16,41 @@ from analysis.reports.deferred_reports import (
     find_deferred,
     request_deferred,
 )
+from analysis.reports.stored_reports import same_subject
 from annotation.access import person
 
 LONGEST_NAME = 120
+CHANGED = "The numbers have changed since this page was opened. Reload it to see them.\n"
 
 
 def answer_figure(
-    request: HttpRequest, key: str, part: str, report: Callable[[], Report]
+    request: HttpRequest,
+    key: str,
+    part: str,
+    report: Callable[[], Report],
+    kept: Callable[[str], Iterable[Report | None]] = lambda key: (),
 ) -> HttpResponseBase:
     """Show a figure; unchanged (304) as long as the report has the same key.
 
-    With ``form=plotly`` in the address it is a file that Plotly reads outside of our pages.
+    A page names in ``state`` the key of the report that it shows: while a run goes on, its figure
+    is taken from what is ``kept`` under that key, and refused (409) where nothing is. With
+    ``form=plotly`` in the address it is a file that Plotly reads outside of our pages.
     """
     as_plotly = request.GET.get("form") == "plotly"
-    tag = f'"{key}-{part}{"-plotly" if as_plotly else ""}"'
+    state = request.GET.get("state", key)
+    tag = f'"{state}-{part}{"-plotly" if as_plotly else ""}"'
     unchanged = get_conditional_response(request, etag=tag)
     if unchanged is not None:
         unchanged["ETag"] = tag
         return _kept_privately(unchanged)
-    spec = report().figure(part)
+    if state == key:
+        spec = report().figure(part)
+    else:
+        earlier = kept(state) if same_subject(state, key) else ()
+        specs = (one.figure(part) for one in earlier if one is not None)
+        spec = next((spec for spec in specs if spec is not None), None)
+        if spec is None:
+            return _kept_privately(HttpResponse(CHANGED, status=409, content_type="text/plain"))
     if spec is None:
         raise Http404("There is no such figure.")
     text = json.dumps(plotly_figure(spec), ensure_ascii=False) if as_plotly else spec.json

@@ -5,7 +5,7 @@ that takes too long for a request; a job writes that (`analysis.reports.deferred
 names the page, the filters as they were resolved, and the version of every run and study behind it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from analysis.reports.deferred_reports import (
     keep_deferred,
     report_maker,
 )
-from analysis.reports.stored_reports import keep_report, key_of
+from analysis.reports.stored_reports import keep_report, key_of, key_of_state
 from benchmarks.visibility import Visibility
 
 # So many datasets or studies are tried by a page whose usual one has nothing to show.
@@ -38,19 +38,28 @@ def report_key(page: AnalysisPage, selection: Selection) -> str:
 
     Whoever annotates blind shares reports with those alone to whom the same runs are closed.
     """
+    return key_of_state(*_subject_and_state(page, selection))
+
+
+def _subject_and_state(
+    page: AnalysisPage, selection: Selection
+) -> tuple[Sequence[str], Sequence[str]]:
     shown = {run.pk for run in selection.runs}
-    return key_of(
+    subject = (
         page.key,
         selection.filters.query(),
+        *(f"closed {pk}" for pk in sorted(selection.closed)),
+        *(f"closed task {pk}" for pk in sorted(selection.closed_tasks)),
+    )
+    state = (
         selection.study_version,
         selection.certificate.row.digest if selection.certificate is not None else "",
         *(run.version for run in selection.runs),
         *(f"family {run.version}" for run in selection.family if run.pk not in shown),
         *selection.left_out,
         *selection.notes,
-        *(f"closed {pk}" for pk in sorted(selection.closed)),
-        *(f"closed task {pk}" for pk in sorted(selection.closed_tasks)),
     )
+    return subject, state
 
 
 def open_selection(
@@ -131,7 +140,8 @@ def _deferred_key(page: AnalysisPage, selection: Selection) -> str:
     Notes on how the choice came about are not in it: the job gets the choice spelled out, and finds
     none to make.
     """
-    return key_of("deferred", report_key(page, replace(selection, notes=())))
+    subject, state = _subject_and_state(page, replace(selection, notes=()))
+    return key_of_state(subject, ("deferred", *state))
 
 
 def deferred_state(wanted: ReportRequest, *, waits: bool) -> DeferredReport:

@@ -97,7 +97,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         "places": places_from(found, selection),
         "subject": subject_of(selection),
         **_judging_context(found, selection),
-        **_parts(found, report, query),
+        **_parts(found, report, query, key),
         "page_url": with_query(reverse(f"analysis:{name}"), query),
         "saved": saved_views(
             page=name, query=query, user=person(request), seen=visibility(request)
@@ -109,7 +109,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         ),
         "plain_url": reverse(f"analysis:{name}"),
         "empty_url": _empty_url(request, report),
-        "details_url": with_query(reverse(f"analysis:{name}_details"), query),
+        "details_url": _of_state(with_query(reverse(f"analysis:{name}_details"), query), key),
         "opened_url": _opened_url(found, query),
         "opened": opened,
         **(_details_context(request, found, selection, key) if opened else {}),
@@ -125,8 +125,12 @@ def details(request: HttpRequest, name: str) -> HttpResponseBase:
     """Show what is folded on the page: further figures and tables, and how all was computed."""
     page, selection, key = open_page(request, name)
     query = selection.filters.query()
+    opened = f"{_opened_url(page, query)}#details"
     if not wants_fragment(request):
-        return redirect(f"{_opened_url(page, query)}#details")
+        return redirect(opened)
+    if request.GET.get("state", key) != key:
+        # The answer above is older than these details would be: all of the page is loaded anew.
+        return HttpResponse(headers={"HX-Redirect": opened})
     context = _details_context(request, page, selection, key)
     return render(request, "analysis/_details.html", context)
 
@@ -159,7 +163,15 @@ def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """Show a figure as JSON; unchanged (304) as long as nothing behind it changed."""
     page, selection, key = open_page(request, name)
     return answer_figure(
-        request, key, part, lambda: report_with_part(page, selection, key, part, "figure")
+        request,
+        key,
+        part,
+        lambda: report_with_part(page, selection, key, part, "figure"),
+        lambda state: (
+            kept_report(state),
+            kept_report(key_of("details", state)),
+            kept_deferred(state),
+        ),
     )
 
 
@@ -244,10 +256,15 @@ def _judging_context(page: AnalysisPage, selection: Selection) -> dict[str, obje
     }
 
 
-def _parts(page: AnalysisPage, report: Report, query: str) -> dict[str, object]:
-    """Return figures and tables, each with the address of its numbers."""
+def _parts(page: AnalysisPage, report: Report, query: str, state: str) -> dict[str, object]:
+    """Return figures and tables, each with the address of its numbers.
+
+    A figure is asked for in the state that its page shows, for a run may go on meanwhile.
+    """
     return {
-        "figures": [(f, _part_url(page, "figure", f.name, query)) for f in report.figures],
+        "figures": [
+            (f, _of_state(_part_url(page, "figure", f.name, query), state)) for f in report.figures
+        ],
         "tables": [(t, _part_url(page, "table", t.name, query)) for t in report.tables],
     }
 
@@ -280,7 +297,7 @@ def _details_context(
     report = report if starts else _without_forms(report)
     query = selection.filters.query()
     wanted = deferred_request(page, selection)
-    parts, whole = _parts(page, report, query), make_report(page, selection, key)
+    parts, whole = _parts(page, report, query, key), make_report(page, selection, key)
     return {
         "page": page,
         "details": report,
@@ -288,7 +305,7 @@ def _details_context(
         "details_key": f"{key_of('details', key)}{'' if starts else '-reads'}"
         f"{'-waits' if report.waits else ''}",
         "details_figures": parts["figures"],
-        "here": _parts(page, whole, query)["tables"],
+        "here": _parts(page, whole, query, key)["tables"],
         "details_tables": parts["tables"],
         **(_deferred_context(page, selection, find_deferred(wanted)) if wanted is not None else {}),
     }
@@ -306,7 +323,7 @@ def _deferred_context(
         "deferred_settled": all(run.finished for run in selection.runs),
     }
     if state.report is not None:
-        parts = _parts(page, state.report, query)
+        parts = _parts(page, state.report, query, state.wanted.key)
         context |= {"deferred_figures": parts["figures"], "deferred_tables": parts["tables"]}
     return context
 
@@ -319,6 +336,11 @@ def _opened_url(page: AnalysisPage, query: str) -> str:
 
 def _part_url(page: AnalysisPage, kind: str, part: str, query: str) -> str:
     return with_query(reverse(f"analysis:{page.key}_{kind}", kwargs={"part": part}), query)
+
+
+def _of_state(url: str, key: str) -> str:
+    """Return the address of something in the state of the report with this key."""
+    return f"{url}{'&' if '?' in url else '?'}state={key}"
 
 
 def _empty_url(request: HttpRequest, report: Report) -> str:

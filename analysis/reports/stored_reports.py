@@ -1,6 +1,10 @@
-"""Reports that are stored until something that they show has changed: their key says so."""
+"""Reports that are stored until something that they show has changed: their key says so.
 
-from collections.abc import Callable
+The first half of such a key says what the report is about and who may see it, the second half in
+which state its data are. So a figure can be asked for in the state that the page around it shows.
+"""
+
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 from django.core.cache import caches
@@ -9,11 +13,23 @@ from analysis.reports.content import Report
 from benchmarks.source_digest import source_digest
 
 KEEP_SECONDS = 24 * 60 * 60
+# Characters of a key that name the subject; as many name the state.
+HALF = 16
 
 
 def key_of(*parts: str) -> str:
     """Return the key of a report that today's source files make of these parts."""
     return sha256("\n".join([source_digest(), *parts]).encode()).hexdigest()[:32]
+
+
+def key_of_state(subject: Sequence[str], state: Sequence[str]) -> str:
+    """Return the key of a report on this subject, for readers named in it, in this state."""
+    return key_of(*subject)[:HALF] + key_of(*state)[:HALF]
+
+
+def same_subject(key: str, other: str) -> bool:
+    """Say whether two keys of `key_of_state` differ in nothing but the state of the data."""
+    return key[:HALF] == other[:HALF]
 
 
 def kept_report(key: str) -> Report | None:

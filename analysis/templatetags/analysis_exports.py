@@ -49,8 +49,11 @@ def latex_form(csv_url: str, table: Table) -> LatexForm | None:
 def pdf_url(json_url: str) -> str:
     """Return the address of a figure as PDF, to which the width is to be added; nothing without a
     browser that prints it.
+
+    A file shows the data as they are when it is made, not in the state of a page.
     """
-    url = _beside(json_url, ".json", ".pdf") if chromium() else ""
+    lasting = json_url.partition("state=")[0].rstrip("?&")
+    url = _beside(lasting, ".json", ".pdf") if chromium() else ""
     return f"{url}{'&' if '?' in url else '?'}" if url else ""
 
 

@@ -66,6 +66,10 @@ async function draw(figure) {
     const library = loadPlotly();
     library.catch(() => {}); // reported where it is awaited below
     const answer = await fetch(figure.dataset.src, { headers: { Accept: "application/json" }, credentials: "same-origin" });
+    if (answer.status === 409) {
+      showMessage(plot, await answer.text());
+      return;
+    }
     if (!answer.ok) throw new Error("the server answered " + answer.status);
     const spec = await answer.json();
     // Only now is the library needed; it takes long on a slow machine.

@@ -19,7 +19,7 @@ from analysis.filters.studies import study_version
 from analysis.pages.catalogue import pages_of
 from analysis.reports.content import Banner, Report
 from analysis.reports.deferred_files import DeferredFile, deferred_file
-from analysis.reports.stored_reports import keep_report, kept_report, key_of
+from analysis.reports.stored_reports import keep_report, kept_report, key_of_state
 from annotation.access import StudyAccess, fetch_read_study
 from annotation.models import Assignment, Study
 from annotation.study_frame.context import study_banner, study_context
@@ -53,7 +53,9 @@ def quality(request: HttpRequest, pk: int) -> HttpResponseBase:
     if report is not None:
         context |= {
             "key": key,
-            "figures": [(f, _part(pk, "figure", f.name)) for f in report.figures],
+            "figures": [
+                (f, f"{_part(pk, 'figure', f.name)}?state={key}") for f in report.figures
+            ],
             "tables": [(t, _part(pk, "table", t.name)) for t in report.tables],
             "empty_url": report.empty.action_url if report.empty else "",
         }
@@ -65,7 +67,13 @@ def quality(request: HttpRequest, pk: int) -> HttpResponseBase:
 def figure(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
     """Show a figure of the page as JSON."""
     access, key = _open(request, pk)
-    return answer_figure(request, key, part, lambda: _report(access.study, key))
+    return answer_figure(
+        request,
+        key,
+        part,
+        lambda: _report(access.study, key),
+        lambda state: (kept_report(state),),
+    )
 
 
 @require_safe
@@ -135,7 +143,7 @@ def _open(request: HttpRequest, pk: int) -> tuple[StudyAccess, str]:
 
 def quality_key(study: Study) -> str:
     """Return the key of the report on a study's answers as they are now."""
-    return key_of("quality", study_version(study))
+    return key_of_state(("quality", str(study.pk)), (study_version(study),))
 
 
 def _report(study: Study, key: str) -> Report:

@@ -408,6 +408,31 @@ def test_csv_has_the_filters_of_the_page(reader: Client, dataset: Dataset) -> No
     )
 
 
+def test_a_figure_stays_in_the_state_of_its_page(reader: Client, dataset: Dataset) -> None:
+    """While a run goes on, the table that was sent with the page would show other numbers."""
+    before = reader.get(address("leaderboard", dataset=str(dataset.pk))).context
+    ((figure, url),) = before["figures"]
+    details = before["details_url"]
+    run = Run.objects.get(dataset=dataset, agent__name="bob")
+    run.trajectories.first().delete()
+    Run.objects.filter(pk=run.pk).update(data_version=run.data_version + 1)
+    after = reader.get(address("leaderboard", dataset=str(dataset.pk))).context
+    assert after["figures"][0][0].json != figure.json
+
+    assert json.loads(reader.get(url).content) == json.loads(figure.json)
+    # Details of the new state have no place below the old answer: the page is loaded anew.
+    opened = reader.get(details, headers={"HX-Request": "true"})
+    assert opened["HX-Redirect"].endswith("details=open#details") and not opened.content
+
+    # A state that is not stored, and one of another page, are not passed off as this page's.
+    caches["reports"].clear()
+    other = reader.get(address("failures", dataset=str(dataset.pk))).context["figures"][0][1]
+    stray = f"{url.partition('state=')[0]}state={other.partition('state=')[2]}"
+    for stale in (url, stray):
+        refused = reader.get(stale)
+        assert refused.status_code == 409 and b"Reload it" in refused.content
+
+
 def test_unchanged_figures_are_not_sent_again(reader: Client, dataset: Dataset) -> None:
     url = reverse("analysis:leaderboard_figure", kwargs={"part": "board"})
     first = reader.get(url)
