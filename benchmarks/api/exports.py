@@ -10,7 +10,6 @@ from benchmarks.access import visibility
 from benchmarks.api.errors import refusals
 from benchmarks.api.runs import fetch_run
 from benchmarks.exports.downloads import download, whole_runs
-from benchmarks.exports.services import check_exportable
 from benchmarks.exports.streams import STREAMS
 
 router = Router(tags=["Exports"])
@@ -32,6 +31,11 @@ class ExportQuery(Schema):
         "openai-chat",
         description="Lines of chat messages, a log for Inspect, or an archive of files.",
     )
+    licence: str = Field(
+        "",
+        max_length=60,
+        description="Licence that a folder to publish states, such as cc-by-4.0.",
+    )
 
 
 @router.get("/runs/{int:run_id}/export", response=refusals(404, 422), openapi_extra=FILES)
@@ -42,5 +46,5 @@ def export_run(
     folder.
     """
     run = fetch_run(request, run_id)
-    check_exportable(run)
-    return download(whole_runs([run], visibility(request)), query.format, f"run-{run.pk}")
+    parts = whole_runs([run], visibility(request))
+    return download(parts, query.format, f"run-{run.pk}", query.licence)

@@ -14,6 +14,7 @@ from django.http import (
 )
 
 from benchmarks.core.errors import CoreError
+from benchmarks.exports.publishing import UNKNOWN, check_licence
 from benchmarks.exports.selectors import in_portions
 from benchmarks.exports.services import Ids
 from benchmarks.exports.streams import STREAMS, stream_of, zipped
@@ -62,12 +63,13 @@ def export_menu(url: str, query: str = "", note: str = "") -> ExportMenu:
 def whole_runs(runs: Iterable[Run], seen: Visibility) -> list[RunPart]:
     """Return all trajectories of these runs that a person may see.
 
-    A re-judging is left out: its scores are exported with the run that it judged.
+    Among several runs, a re-judging is left out: its scores are in the run that it judged.
     """
+    chosen = list(runs)
     return [
         RunPart(run, _visible_ids(run, seen) if seen.tasks else None)
-        for run in runs
-        if run.kind != Run.Kind.JUDGING
+        for run in chosen
+        if len(chosen) == 1 or run.kind != Run.Kind.JUDGING
     ]
 
 
@@ -94,15 +96,22 @@ def _exportable(ids: Sequence[int]) -> QuerySet[Trajectory]:
     return Trajectory.objects.filter(pk__in=ids, status=Trajectory.Status.DONE, judged=None)
 
 
-def download(parts: Sequence[RunPart], format: str, name: str) -> StreamingHttpResponse:
+def download(
+    parts: Sequence[RunPart], format: str, name: str, licence: str = ""
+) -> StreamingHttpResponse:
     """Send trajectories as a file called ``name``: those of several runs as a file for each run in
     an archive, because levels and seeds of a task are apart in no format.
+
+    A folder to publish states the licence.
     """
-    stream = stream_of(format)
+    stream, licence = stream_of(format), licence or UNKNOWN
+    check_licence(licence)
     if len(parts) == 1:
-        content, kind, ending = stream.write(*parts[0]), stream.content_type, stream.ending
+        content, kind, ending = stream.write(*parts[0], licence), stream.content_type, stream.ending
     else:
-        members = ((f"run-{run.pk}{stream.ending}", stream.write(run, ids)) for run, ids in parts)
+        members = (
+            (f"run-{run.pk}{stream.ending}", stream.write(run, ids, licence)) for run, ids in parts
+        )
         content, kind, ending = zipped(members), "application/zip", f"-{format}.zip"
     response = StreamingHttpResponse(content, content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="{name}{ending}"'
@@ -131,7 +140,7 @@ def page_download(
             raise NothingToExport(
                 "there is nothing to export, because none of these trajectories has ended"
             )
+        return download(parts, format, name, request.GET.get("licence", ""))
     except CoreError as error:
         add_error_message(request, error)
         return HttpResponseRedirect(page)
-    return download(parts, format, name)

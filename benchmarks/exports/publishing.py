@@ -1,10 +1,12 @@
 """What goes with published data: schemas, codebook, checksums, fields for a repository."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+from benchmarks.core.errors import ExportRefused
 from benchmarks.core.schemas import Checked, schema_words
 from benchmarks.exports.ratings import PersonRating
 from benchmarks.formats.planjury_rows import ROWS
@@ -14,6 +16,8 @@ Json = dict[str, Any]
 Member = tuple[str, Iterable[str]]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 UNKNOWN = "unknown"
+# As the Hugging Face Hub writes them; the header of a card is YAML, which takes no other text.
+LICENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,59}")
 NOTE = """
 ## Before you publish it
 
@@ -23,6 +27,15 @@ answers in words stand here as they were written; read them first. `codebook.csv
 field holds, `schemas` has the JSON Schema of each file, and `sha256sum -c SHA256SUMS` compares the
 data with what was exported.
 """
+
+
+def check_licence(licence: str) -> None:
+    """Refuse what cannot be the name of a licence."""
+    if not LICENCE.fullmatch(licence):
+        raise ExportRefused(
+            f"{licence[:80]!r} is no licence as the Hugging Face Hub names them, such as cc-by-4.0 "
+            "or apache-2.0"
+        )
 
 
 def schema_document(key: str, version: int, schema: Mapping[str, Any]) -> Json:

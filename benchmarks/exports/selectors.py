@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.db.models import Prefetch
@@ -22,14 +22,23 @@ CHUNK = 100
 
 
 def exported(run: Run, ids: Sequence[int] | None = None) -> Iterator[ImportedTrajectory]:
-    """Yield the finished trajectories of a run, or those of them with these ids, in portions."""
+    """Yield the finished trajectories of a run, or those of them with these ids, in portions.
+
+    A re-judging has none of its own: they are those that it judged, with its scores alone.
+    """
+    rejudges = run.kind == Run.Kind.JUDGING
+    origin = run.makes_judging.run if rejudges else run
+    scores = JudgeScore.objects.select_related("judge", "judging")
+    if rejudges:
+        scores = scores.filter(judging__made_by=run)
+    stored = "judged__" if rejudges else ""
     rows = (
         run.trajectories.filter(status=Trajectory.Status.DONE)
-        .select_related("task", "profile")
+        .select_related(f"{stored}task", f"{stored}profile")
         .prefetch_related(
-            "turns",
-            "profile__constraints",
-            Prefetch("scores", JudgeScore.objects.select_related("judge", "judging")),
+            f"{stored}turns",
+            f"{stored}profile__constraints",
+            Prefetch(f"{stored}scores", scores),
         )
         .order_by("pk")
     )
@@ -40,13 +49,24 @@ def exported(run: Run, ids: Sequence[int] | None = None) -> Iterator[ImportedTra
             row for portion in in_portions(sorted(ids)) for row in rows.filter(pk__in=portion)
         )
     for row in matching:
-        yield _trajectory(run, row)
+        yield _rejudged(origin, row) if rejudges else _trajectory(origin, row)
 
 
 def in_portions(ids: Sequence[int]) -> Iterator[Sequence[int]]:
     """Yield ids in portions that a database takes as the parameters of one query."""
     for start in range(0, len(ids), CHUNK):
         yield ids[start : start + CHUNK]
+
+
+def _rejudged(origin: Run, row: Trajectory) -> ImportedTrajectory:
+    """Return the trajectory of the run ``origin`` that ``row`` judged, with what came of it."""
+    assert row.judged is not None
+    return replace(
+        _trajectory(origin, row.judged),
+        scores=row.metrics,
+        undefined=row.undefined,
+        rubric=tuple(_rubric(row.judged)),
+    )
 
 
 def _trajectory(run: Run, row: Trajectory) -> ImportedTrajectory:

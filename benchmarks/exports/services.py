@@ -14,6 +14,7 @@ from benchmarks.exports.publishing import (
     TRAJECTORY_RATING,
     TRAJECTORY_ROW,
     UNKNOWN,
+    check_licence,
     published,
 )
 from benchmarks.exports.ratings import ratings_of
@@ -26,15 +27,6 @@ from benchmarks.models import Run
 
 # The trajectories of a run to export; None is all of them.
 Ids = Sequence[int] | None
-
-
-def check_exportable(run: Run) -> None:
-    """Refuse runs that have no trajectories of their own."""
-    if run.kind == Run.Kind.JUDGING:
-        judged = Run.objects.filter(judgings__made_by=run).values_list("pk", flat=True).first()
-        raise ExportRefused(
-            f"{run} is a re-judging; export run {judged}, which has these scores too"
-        )
 
 
 def trajectory_rows(run: Run, ids: Ids = None) -> Iterator[dict[str, Any]]:
@@ -69,27 +61,29 @@ def json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def folder_texts(run: Run, title: str, ids: Ids = None) -> Iterator[tuple[str, Iterable[str]]]:
+def folder_texts(
+    run: Run, title: str, ids: Ids = None, licence: str = UNKNOWN
+) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield (name, pieces of text) for each file of a folder that can be published."""
     ratings = rating_rows(run, ids)
     files: list[tuple[str, Iterable[str]]] = [
-        ("README.md", [_card(run, title, "jsonl", ratings is not None) + NOTE]),
+        ("README.md", [_card(run, title, "jsonl", ratings is not None, licence) + NOTE]),
         ("trajectories.jsonl", json_lines(trajectory_rows(run, ids))),
     ]
     if ratings is not None:
         files.append(("ratings.jsonl", json_lines(ratings)))
     schemas = {"trajectories.jsonl": TRAJECTORY_ROW, "ratings.jsonl": TRAJECTORY_RATING}
-    return published(files, schemas, title)
+    return published(files, schemas, title, licence)
 
 
-def _card(run: Run, title: str, ending: str, rated: bool) -> str:
+def _card(run: Run, title: str, ending: str, rated: bool, licence: str) -> str:
     return card(
         title,
         agent=str(run.agent),
         dataset=str(run.dataset),
         ending=ending,
         rated=rated,
-        licence=UNKNOWN,
+        licence=licence,
         tasks=" ".join(run.dataset.licence.split()) or "licence not stated",
     )
 
@@ -120,7 +114,7 @@ def inspect_members(run: Run, ids: Ids = None) -> Iterator[Member]:
     return log_members(facts, exported(run, ids))
 
 
-def _write_inspect(run: Run, target: Path) -> int:
+def _write_inspect(run: Run, target: Path, licence: str) -> int:
     count = 0
     with ZipFile(target, "x", ZIP_DEFLATED) as archive:
         for name, texts in inspect_members(run):
@@ -138,11 +132,11 @@ def _write_lines(lines: Iterable[str], target: Path) -> int:
     return count
 
 
-def _write_chat(run: Run, target: Path) -> int:
+def _write_chat(run: Run, target: Path, licence: str) -> int:
     return _write_lines(json_lines(trajectory_rows(run)), target)
 
 
-def _write_atif(run: Run, target: Path) -> int:
+def _write_atif(run: Run, target: Path, licence: str) -> int:
     count = 0
     target.mkdir(parents=True)
     for count, trajectory in enumerate(exported(run), 1):
@@ -151,24 +145,25 @@ def _write_atif(run: Run, target: Path) -> int:
     return count
 
 
-def _write_folder(run: Run, target: Path) -> int:
+def _write_folder(run: Run, target: Path, licence: str) -> int:
     (target / "schemas").mkdir(parents=True)
-    counts = {n: _write_lines(lines, target / n) for n, lines in folder_texts(run, target.name)}
+    files = folder_texts(run, target.name, licence=licence)
+    counts = {name: _write_lines(lines, target / name) for name, lines in files}
     return counts["trajectories.jsonl"]
 
 
-def _write_parquet(run: Run, target: Path) -> int:
+def _write_parquet(run: Run, target: Path, licence: str) -> int:
     pyarrow()  # before anything is made
     target.mkdir(parents=True)
     ratings = rating_rows(run)
-    text = _card(run, target.name, "parquet", ratings is not None)
+    text = _card(run, target.name, "parquet", ratings is not None, licence)
     (target / "README.md").write_text(text, encoding="utf-8")
     if ratings is not None:
         parquet.write_ratings(ratings, target / "ratings.parquet")
     return parquet.write_trajectories(trajectory_rows(run), target / "trajectories.parquet")
 
 
-WRITERS: dict[str, Callable[[Run, Path], int]] = {
+WRITERS: dict[str, Callable[[Run, Path, str], int]] = {
     "openai-chat": _write_chat,
     "atif": _write_atif,
     "inspect": _write_inspect,
@@ -177,13 +172,16 @@ WRITERS: dict[str, Callable[[Run, Path], int]] = {
 }
 
 
-def export_run(*, run: Run, format: str, target: Path) -> int:
-    """Write the finished trajectories of a run; return their number. Nothing is overwritten."""
+def export_run(*, run: Run, format: str, target: Path, licence: str = UNKNOWN) -> int:
+    """Write the finished trajectories of a run; return their number. Nothing is overwritten.
+
+    ``licence`` is what the card of a folder to publish says; other formats have no place for it.
+    """
     if format not in WRITERS:
         raise UnknownName("format", format, sorted(WRITERS))
-    check_exportable(run)
+    check_licence(licence)
     try:
-        return WRITERS[format](run, target)
+        return WRITERS[format](run, target, licence)
     except FileExistsError:
         raise ExportRefused(f"{target.name} exists; name a new file or folder") from None
     except OSError as error:

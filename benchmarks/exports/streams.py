@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.core.errors import UnknownName
+from benchmarks.exports.publishing import UNKNOWN
 from benchmarks.exports.selectors import exported
 from benchmarks.exports.services import (
     Ids,
@@ -25,11 +26,11 @@ PIECE = 1 << 16
 LEVEL = 3
 
 
-def _stream_chat(run: Run, ids: Ids = None) -> Iterator[bytes]:
+def _stream_chat(run: Run, ids: Ids = None, licence: str = UNKNOWN) -> Iterator[bytes]:
     return (line.encode() for line in json_lines(trajectory_rows(run, ids)))
 
 
-def _stream_atif(run: Run, ids: Ids = None) -> Iterator[bytes]:
+def _stream_atif(run: Run, ids: Ids = None, licence: str = UNKNOWN) -> Iterator[bytes]:
     def members() -> Iterator[Member]:
         for place, trajectory in enumerate(exported(run, ids), 1):
             text = json.dumps(atif.write_document(trajectory), ensure_ascii=False, indent=1)
@@ -38,24 +39,24 @@ def _stream_atif(run: Run, ids: Ids = None) -> Iterator[bytes]:
     return zipped(members())
 
 
-def _stream_inspect(run: Run, ids: Ids = None) -> Iterator[bytes]:
+def _stream_inspect(run: Run, ids: Ids = None, licence: str = UNKNOWN) -> Iterator[bytes]:
     return zipped(inspect_members(run, ids))
 
 
-def _stream_folder(run: Run, ids: Ids = None) -> Iterator[bytes]:
-    return zipped(folder_texts(run, f"Run {run.pk}", ids))
+def _stream_folder(run: Run, ids: Ids = None, licence: str = UNKNOWN) -> Iterator[bytes]:
+    return zipped(folder_texts(run, f"Run {run.pk}", ids, licence))
 
 
 @dataclass(frozen=True)
 class Stream:
     """The form in which a format is sent: its title on pages, media type, file ending, and the
-    function that writes it.
+    function that writes it under a licence.
     """
 
     title: str
     content_type: str
     ending: str
-    write: Callable[[Run, Ids], Iterator[bytes]]
+    write: Callable[[Run, Ids, str], Iterator[bytes]]
 
 
 STREAMS: dict[str, Stream] = {

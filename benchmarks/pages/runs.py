@@ -23,8 +23,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import find_system, system_of
 from benchmarks.datasets.selectors import usual_dataset
 from benchmarks.endpoints.selectors import run_use
-from benchmarks.exports.downloads import RunPart, export_menu, page_download, whole_runs
-from benchmarks.exports.services import check_exportable
+from benchmarks.exports.downloads import export_menu, page_download, whole_runs
 from benchmarks.judging.judges import is_judgeable, judged_by, run_judgings
 from benchmarks.models import Dataset, Run, Trajectory
 from benchmarks.responses import (
@@ -241,13 +240,10 @@ def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
 def run_export(request: HttpRequest, run_id: int) -> HttpResponseBase:
     """Send the trajectories of a run as a file."""
     run = fetch(request, _runs(), pk=run_id)
-
-    def choose() -> list[RunPart]:
-        check_exportable(run)
-        return whole_runs([run], visibility(request))
-
     page = reverse("benchmarks:run", args=[run.pk])
-    return page_download(request, choose, f"run-{run.pk}", page)
+    return page_download(
+        request, lambda: whole_runs([run], visibility(request)), f"run-{run.pk}", page
+    )
 
 
 def _change(

@@ -53,9 +53,7 @@ def quality(request: HttpRequest, pk: int) -> HttpResponseBase:
     if report is not None:
         context |= {
             "key": key,
-            "figures": [
-                (f, f"{_part(pk, 'figure', f.name)}?state={key}") for f in report.figures
-            ],
+            "figures": [(f, f"{_part(pk, 'figure', f.name)}?state={key}") for f in report.figures],
             "tables": [(t, _part(pk, "table", t.name)) for t in report.tables],
             "empty_url": report.empty.action_url if report.empty else "",
         }

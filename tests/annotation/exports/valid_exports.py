@@ -83,7 +83,7 @@ def assert_valid_study(study: Study, target: Path, hidden: Iterable[str] = ()) -
 
 def assert_valid_exports(folder: Path, hidden: Iterable[str] = ()) -> None:
     """Export every run, study and design of the database, and hold each against its schema."""
-    for run in Run.objects.exclude(kind=Run.Kind.JUDGING):
+    for run in Run.objects.all():
         assert_valid_run(run, folder / f"run-{run.pk}", hidden)
     for study in Study.objects.all():
         assert_valid_study(study, folder / f"study-{study.pk}", hidden)

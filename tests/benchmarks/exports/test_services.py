@@ -89,6 +89,19 @@ def test_a_run_made_here(played: Run, tmp_path: Path) -> None:
     assert len(read_whole(tmp_path / "out.jsonl", "openai-chat")) == len(rows)
 
 
+def test_a_folder_states_its_licence(played: Run, tmp_path: Path) -> None:
+    named = tmp_path / "named"
+    export_run(run=played, format="huggingface", target=named, licence="cc-by-4.0")
+    assert "license: cc-by-4.0\n" in (named / "README.md").read_text()
+    assert json.loads((named / ".zenodo.json").read_text())["license"] == "cc-by-4.0"
+    export_run(run=played, format="huggingface", target=tmp_path / "open")
+    assert "license: unknown\n" in (tmp_path / "open" / "README.md").read_text()
+    for wrong in ("", "free: yes\ndoi: 1", "as you like"):
+        with pytest.raises(ExportRefused, match="is no licence as the Hugging Face Hub names them"):
+            export_run(run=played, format="huggingface", target=tmp_path / "x", licence=wrong)
+    assert not (tmp_path / "x").exists()
+
+
 WAYS = {
     "openai-chat": "",
     "huggingface": "trajectories.jsonl",

@@ -10,10 +10,10 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from benchmarks.asks.services import answer_open_ask
-from benchmarks.core.errors import CoreError, ExportRefused
+from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import NotRejudgeable
 from benchmarks.endpoints.services import create_endpoint
-from benchmarks.exports.services import check_exportable
+from benchmarks.exports.selectors import exported
 from benchmarks.imports.services import import_trajectories
 from benchmarks.judging.plans import plan_judging
 from benchmarks.judging.selectors import TrajectoryChoice
@@ -77,8 +77,13 @@ def test_scores_are_about_the_stored_turns_and_touch_nothing(played: Run) -> Non
         assert (score.turn_index, score.is_final) == (score.turn.index, score.turn.is_final)
         assert score.exchange is not None
         assert score.exchange.trajectory.judged_id == score.trajectory_id
-    with pytest.raises(ExportRefused, match=f"export run {played.pk}"):
-        check_exportable(anew)
+    exports = list(exported(anew))
+    assert [one.messages for one in exports] == [one.messages for one in exported(played)]
+    assert {score.judging for one in exports for score in one.rubric} == {judging.name}
+    assert sum(len(one.rubric) for one in exports) == scores.count()
+    assert [one.scores for one in exports] == [
+        row.metrics for row in anew.trajectories.order_by("pk")
+    ]
     by_replicate = [scores.filter(replicate=n).values_list("exchange__seed") for n in (1, 2)]
     assert not set(by_replicate[0]) & set(by_replicate[1])
 
