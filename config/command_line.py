@@ -20,10 +20,12 @@ def run_command(arguments: Sequence[str]) -> None:
     try:
         execute_from_command_line(list(arguments))
     except (DatabaseError, OSError) as error:
-        words = None
-        if "--traceback" not in arguments:
-            is_file = isinstance(error, OSError)
-            words = explain_file(error) if is_file else explain(error, list(arguments[1:2]))
+        if "--traceback" in arguments:
+            raise
+        if isinstance(error, OSError):
+            words = explain_file(error)
+        else:
+            words = explain(error, list(arguments[1:2]))
         if words is None:
             raise
         sys.exit(words)
