@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from pytest_django import Settings
 
 from config import command_line
 from config.command_line import explain, explain_file
+from config.demo_folder import use_temporary_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,6 +49,18 @@ def test_a_data_folder_that_cannot_be_written_is_explained(settings: Settings) -
     # An output file elsewhere has nothing to do with the data folder; a connection is no file.
     assert explain_file(PermissionError(errno.EACCES, "Permission denied", "/elsewhere/a")) is None
     assert explain_file(ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")) is None
+
+
+def test_a_demo_without_a_temporary_folder_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(prefix: str) -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory in ['/tmp']")
+
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.setattr(tempfile, "mkdtemp", refuse)
+    with pytest.raises(SystemExit, match=r"No usable temporary.*Name a folder in TMPDIR"):
+        use_temporary_folder()
 
 
 @pytest.mark.django_db
