@@ -147,20 +147,24 @@ def task_key(given: str) -> str:
     return f"{given[: LONGEST_ID - 33]}~{digest_text(given)}"
 
 
+# What a turn is: what the agent did between two messages of its user, or one step of the agent.
+TURNS = ("user", "step")
+
+
 def split_turns(
-    messages: Sequence[ImportedMessage],
+    messages: Sequence[ImportedMessage], by: str = "user"
 ) -> tuple[tuple[ImportedMessage, ...], tuple[ImportedTurn, ...]]:
     """Return what stood before the agent's first message, and the turns.
 
     A turn begins where the agent speaks or acts after its user did, and ends with what the user
     said last before the agent came again. What the agent's program writes in the user's place, such
-    as a summary, begins none.
+    as a summary, begins none. With ``by`` as "step", every message of the agent begins a turn.
     """
     starts = []
     answered = True
     for place, message in enumerate(messages):
         if message.speaker == "assistant":
-            if answered:
+            if answered or by == "step":
                 starts.append(place)
             answered = False
         elif message.speaker in ("user", "system") and not message.by_program:

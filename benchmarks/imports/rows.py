@@ -66,6 +66,7 @@ class RowSaver:
     agent: str
     agent_note: str
     created_by: User | None
+    turns_by: str = "user"
     runs: dict[str, Run] = field(default_factory=dict)
     prompts: set[str] = field(default_factory=set)
     trajectories: int = 0
@@ -74,7 +75,7 @@ class RowSaver:
     def save(self, chunk: Sequence[ImportedTrajectory]) -> None:
         """Store a chunk."""
         tasks = self._tasks([t.task for t in chunk])
-        split = [split_turns(t.messages) for t in chunk]
+        split = [split_turns(t.messages, self.turns_by) for t in chunk]
         rows = Trajectory.objects.bulk_create(
             [
                 self._trajectory(t, tasks[t.task.id], len(turns), () if turns else opening)
@@ -102,7 +103,8 @@ class RowSaver:
         return runs
 
     def _settings(self) -> dict[str, Any]:
-        return {"format": self.format, **_flat(self.header)}
+        turns = {} if self.turns_by == "user" else {"turns": self.turns_by}
+        return {"format": self.format, **turns, **_flat(self.header)}
 
     def _tasks(self, given: Sequence[ImportedTask]) -> dict[str, int]:
         """Return the ids of the tasks; create new ones, refuse contradicting ones."""

@@ -45,13 +45,15 @@ def import_trajectories(
     created_by: User | None = None,
     others: Sequence[Path] = (),
     progress: Callable[[int], None] | None = None,
+    turns_by: str = "user",
 ) -> SavedImport:
     """Import a file or a folder; the same content a second time adds nothing.
 
     Without a ``format`` it is detected. Files of one format under one ``name`` share their
     dataset, so that their agents can be compared on the same tasks. ``agent`` names the
     agent if the file does not. ``others`` are files that belong to the first one. ``progress`` is
-    called with the number of turns stored so far, before the transaction ends.
+    called with the number of turns stored so far, before the transaction ends. ``turns_by`` says
+    what begins a turn: a message of the user, or each step of the agent.
     """
     format, source = settle(open_source(path, others), format)
     checksum = source.checksum()
@@ -73,6 +75,7 @@ def import_trajectories(
                 agent=unnamed,
                 agent_note="" if agent else "Its file names no model; this is the file's name.",
                 created_by=created_by,
+                turns_by=turns_by,
             )
             for chunk in chunks(read_source(source, format, header, unnamed)):
                 saver.save(chunk)

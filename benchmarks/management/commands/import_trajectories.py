@@ -12,6 +12,7 @@ from benchmarks.core.problems import SHOWN
 from benchmarks.formats.bundles import WRONG_FORMAT
 from benchmarks.formats.registry import FORMATS, is_one, open_source, together, units_of
 from benchmarks.formats.reports import describe_files
+from benchmarks.formats.trajectory import TURNS
 from benchmarks.imports.services import import_trajectories
 from benchmarks.models import Run
 
@@ -41,6 +42,12 @@ class Command(BaseCommand):
         )
 
         parser.add_argument(
+            "--turns",
+            choices=TURNS,
+            default="user",
+            help="what begins a turn: a message of the user (default), or each step of the agent",
+        )
+        parser.add_argument(
             "--dry-run", action="store_true", help="store nothing; say what each file holds"
         )
         parser.add_argument("--json", action="store_true", help="with --dry-run: print JSON")
@@ -64,7 +71,12 @@ class Command(BaseCommand):
             title = ", ".join(path.name for path in (file, *others))
             try:
                 saved = import_trajectories(
-                    path=file, others=others, format=format, name=name, agent=options["agent"]
+                    path=file,
+                    others=others,
+                    format=format,
+                    name=name,
+                    agent=options["agent"],
+                    turns_by=options["turns"],
                 )
             except CoreError as error:
                 refused += 1

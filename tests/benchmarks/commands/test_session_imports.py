@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from benchmarks.exports.selectors import exported
 from benchmarks.exports.services import export_run
 from benchmarks.formats.counts import trajectory_counts
-from benchmarks.models import Dataset, Run, Trajectory
+from benchmarks.models import Dataset, Run, Trajectory, Turn
 from tests.benchmarks.formats import samples
 from tests.benchmarks.formats.reading import read_whole
 
@@ -79,3 +79,16 @@ def test_sessions_come_back_from_their_exports(folder: Path, tmp_path: Path) -> 
                 assert [{n: c[n] for n in same} for c in back] == [
                     {n: c[n] for n in same} for c in ours
                 ]
+
+
+def test_each_step_of_the_agent_may_be_a_turn(tmp_path: Path) -> None:
+    """A coding session has many steps, and one message of its user."""
+    path = samples.write_sample(tmp_path, "mini-swe-agent")
+    call(path, "--turns", "step")
+    run = Run.objects.get()
+    assert run.settings["turns"] == "step"
+    turns = Turn.objects.order_by("index")
+    assert [turn.index for turn in turns] == [1, 2, 3]
+    assert [row["speaker"] for row in turns[0].payload["messages"]] == ["assistant", "tool"]
+    (trajectory,) = exported(run)
+    assert trajectory_counts(trajectory)["turns"] == 1
