@@ -26,8 +26,8 @@ for path in sorted((Path(__file__).parent / "figures").glob("*.plotly.json")):
     figure.write_html(path.with_name(f"{name}.html"), include_plotlyjs="cdn")
     try:
         figure.write_image(path.with_name(f"{name}-new.pdf"))
-    except (ImportError, RuntimeError, ValueError) as problem:
-        print(f"{name}: HTML alone ({str(problem).splitlines()[0]})")
+    except (ImportError, RuntimeError, ValueError):
+        print(f"{name}: HTML alone; for PDF, pip install kaleido")
 '''
 
 
