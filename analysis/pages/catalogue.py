@@ -394,7 +394,7 @@ def _survived(content: "Callable[[Page], Content]", plug_in: PlugIn) -> "Callabl
 
     Such a page waits for its author: it is not stored.
     """
-    told = f"{plug_in.origin} failed. Administrators see why on the page Server."
+    told = f"The plug-in “{plug_in.name}” failed. Administrators see why on the page Server."
 
     def written(page: "Page") -> "Content":
         try:

@@ -60,7 +60,11 @@ def _page(request: HttpRequest, form: TestMailForm, status: int = 200) -> HttpRe
             ("Python", platform.python_version()),
             ("Django", django.get_version()),
         ),
-        "plug_ins": [(plug_in, sealed_plug_in(plug_in)) for plug_in in plugins.loaded],
+        "plug_ins": [
+            (plug_in, sealed_plug_in(plug_in))
+            for plug_in in plugins.loaded
+            if plug_in.title not in {one.title for one in plugins.broken}
+        ],
         "broken_plug_ins": plugins.broken,
         "has_demo": Dataset.objects.filter(is_demo=True, removed_at=None).exists(),
         "mail_form": form,

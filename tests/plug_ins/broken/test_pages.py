@@ -38,13 +38,17 @@ def test_the_page_of_administrators_names_each(client: Client) -> None:
 
 def test_a_page_that_fails_says_so_and_is_named(client: Client, runs: list[Run]) -> None:
     page = client.get("/analysis/failing/").content.decode()
-    assert "This page could not be written" in page and "out of tea" not in page
+    assert "This page could not be written" in page and "The plug-in “failing” failed." in page
+    assert "out of tea" not in page and ".py" not in page
     assert client.get("/analysis/failing/anything.csv").status_code == 404
     assert client.get("/analysis/failing-later/").status_code == 200
     details = client.get("/analysis/failing-later/details/", headers={"HX-Request": "true"})
     assert "failed. Administrators see why" in details.content.decode()
     server = client.get("/server/").content.decode()
-    assert "Page failing" in server and "Using it raised RuntimeError: out of tea." in server
+    assert (
+        server.count(">Page failing<") == 1
+        and "Using it raised RuntimeError: out of tea." in server
+    )
 
 
 @pytest.mark.parametrize(
