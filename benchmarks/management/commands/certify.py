@@ -39,13 +39,14 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        printed, differing = [], []
+        printed, differing, lacking = [], [], []
         for dataset in self._datasets(options["datasets"], options["all"]):
             try:
                 certificate = current_certificate(dataset)
                 if options["check"]:
                     if certificate is None:
-                        raise CommandError(f"{dataset} has no certificate to check")
+                        lacking.append(str(dataset))
+                        continue
                     if not self._is_same(dataset, certificate):
                         differing.append(str(dataset))
                 certificate = certificate or certify_dataset(dataset, dataset_trials(dataset))
@@ -58,10 +59,12 @@ class Command(BaseCommand):
         else:
             for dataset, certificate in printed:
                 self._say(dataset, certificate)
-        if differing:
-            raise CommandError(
-                f"certificates that differ when played again: {', '.join(differing)}"
-            )
+        faults = [
+            *(f"{name} has no certificate to check" for name in lacking),
+            *(f"the certificate of {name} differs when played again" for name in differing),
+        ]
+        if faults:
+            raise CommandError("\n".join(faults))
 
     def _datasets(self, names: list[str], every: bool) -> list[Dataset]:
         if bool(names) == every:

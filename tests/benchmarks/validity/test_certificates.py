@@ -126,8 +126,19 @@ def test_a_certificate_is_stored_once_and_can_be_checked(
     call_command("certify", str(dataset.pk), check=True, stdout=out)
     assert certificate.row.digest in out.getvalue()
     ValidityCertificate.objects.update(content={**certificate.content, "seed": 1}, digest="0" * 32)
-    with pytest.raises(CommandError, match="differ when played again: Numbers 1"):
+    with pytest.raises(
+        CommandError, match="the certificate of Numbers 1 differs when played again"
+    ):
         call_command("certify", str(dataset.pk), check=True, stdout=io.StringIO())
+
+
+def test_a_dataset_without_a_certificate_costs_no_other_its_check(
+    dataset: Dataset, certificate: CertifiedValidity, tmp_path: Path
+) -> None:
+    other, out = store(tmp_path, 1, 3), io.StringIO()
+    with pytest.raises(CommandError, match="has no certificate to check"):
+        call_command("certify", str(other.pk), str(dataset.pk), check=True, stdout=out)
+    assert certificate.row.digest in out.getvalue()
 
 
 def test_other_versions_need_another_certificate(
