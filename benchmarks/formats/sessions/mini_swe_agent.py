@@ -4,7 +4,6 @@ A message with the role ``exit`` is the ending; what was submitted answers the l
 program says about a message without a command is the program's.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -30,7 +29,7 @@ from benchmarks.formats.shape import Shape
 from benchmarks.formats.source import FileSource, Spot
 from benchmarks.formats.trajectory import ImportedTrajectory, ToolCall
 
-_COMMAND = re.compile(r"```(?:bash|sh|mswea_bash_command)?[ \t]*\n(.*?)\n```", re.DOTALL)
+FENCE, LANGUAGES = "```", ("", "bash", "sh", "mswea_bash_command")
 LAST_SECOND = 253_402_300_799  # the end of the year 9999
 _ABOUT = ("exit_status", "submission", "mini_version", "instance_id", "model_stats", "config")
 
@@ -101,9 +100,8 @@ def _add(transcript: Transcript, spot: Spot, message: Any) -> None:
             transcript.say("user", parts, by_program=True, at=at)
     elif role == "assistant" and not message.get("tool_calls"):
         parts = read_parts(message.get("content"))
-        commands = _COMMAND.findall(parts.text)
+        commands, rest = _commands(parts.text)
         if len(commands) == 1:
-            rest = _COMMAND.sub("", parts.text).strip()
             call = ToolCall("bash", {"command": commands[0]}, f"step-{before}")
             parts = Parts(texts=[rest] if rest else [], thoughts=parts.thoughts, calls=[call])
         transcript.waiting.clear()
@@ -112,6 +110,17 @@ def _add(transcript: Transcript, spot: Spot, message: Any) -> None:
         add_message(transcript, spot, message, at=at)
     for draft in transcript.drafts[before:]:
         _add_facts(transcript, draft, extra)
+
+
+def _commands(text: str) -> tuple[list[str], str]:
+    """Return the commands in fences of a text, and the text around all fences."""
+    pieces = text.split(FENCE)
+    commands = []
+    for block in pieces[1:-1:2]:
+        language, line_ends, body = block.partition("\n")
+        if line_ends and language.strip() in LANGUAGES:
+            commands.append(body.removesuffix("\n"))
+    return commands, "".join(pieces[::2]).strip()
 
 
 def _add_response(transcript: Transcript, spot: Spot, response: Mapping[str, Any], at: str) -> None:

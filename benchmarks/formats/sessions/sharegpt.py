@@ -4,7 +4,6 @@ A call is a message of its own (``function_call``) or stands in a text between m
 in order.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,8 +24,8 @@ _AGENT = ("gpt", "assistant", "model", "chatgpt", "bing", "bard", "claude")
 _CALL = ("function_call", "tool_call", "function-call")
 _RESULT = ("observation", "tool", "function_response", "function", "tool_response", "ipython")
 _READ = frozenset((CHAT, "system", "tools", "model", "id", "task_id", "reward"))
-_INLINE = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
-_ANSWER = re.compile(r"\A\s*<tool_response>\s*(.*?)\s*</tool_response>\s*\Z", re.DOTALL)
+CALL_BEGINS, CALL_ENDS = "<tool_call>", "</tool_call>"
+ANSWER_BEGINS, ANSWER_ENDS = "<tool_response>", "</tool_response>"
 
 
 def recognises(shape: Shape) -> bool:
@@ -98,22 +97,38 @@ def _add(transcript: Transcript, spot: Spot, message: Any) -> None:
     elif speaker in _AGENT:
         texts = thinking_apart(parts.text)
         texts.attachments, texts.thoughts = parts.attachments, [*texts.thoughts, *parts.thoughts]
-        inline = _INLINE.findall(texts.text)
+        inline, rest = _inline_calls(texts.text)
         if inline:
-            rest = _INLINE.sub("", texts.text).strip()
             texts.texts = [rest] if rest else []
             texts.calls = [call for one in inline for call in _calls(transcript, one)]
         transcript.agent(texts)
     elif speaker in _RESULT:
         id = next(iter(transcript.waiting), "")
-        answer = _ANSWER.match(parts.text)
-        transcript.result(Result(id, answer[1] if answer else parts.text,
-                                 attachments=parts.attachments))  # fmt: skip
+        text = parts.text.strip()
+        if text.startswith(ANSWER_BEGINS) and text.endswith(ANSWER_ENDS):
+            text = text.removeprefix(ANSWER_BEGINS).removesuffix(ANSWER_ENDS).strip()
+        else:
+            text = parts.text
+        transcript.result(Result(id, text, attachments=parts.attachments))
     elif speaker == "system":
         transcript.say("system", parts)
     else:
         known = ", ".join((*_USER[:1], *_AGENT[:1], *_CALL[:1], *_RESULT[:1], "system"))
         spot.at("from").fault(f"one of {known}", speaker)
+
+
+def _inline_calls(text: str) -> tuple[list[str], str]:
+    """Return the calls between marks in a text, and the text around them."""
+    first, *pieces = text.split(CALL_BEGINS)
+    calls, rest = [], [first]
+    for piece in pieces:
+        call, ends, after = piece.partition(CALL_ENDS)
+        if ends:
+            calls.append(call.strip())
+            rest.append(after)
+        else:
+            rest.append(f"{CALL_BEGINS}{piece}")
+    return calls, "".join(rest).strip()
 
 
 def _calls(transcript: Transcript, text: str) -> list[ToolCall]:
