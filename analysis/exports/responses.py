@@ -38,6 +38,8 @@ def answer_figure(
     """
     as_plotly = request.GET.get("form") == "plotly"
     state = request.GET.get("state", key)
+    if not same_subject(state, key):
+        return _changed()
     tag = f'"{state}-{part}{"-plotly" if as_plotly else ""}"'
     unchanged = get_conditional_response(request, etag=tag)
     if unchanged is not None:
@@ -46,11 +48,10 @@ def answer_figure(
     if state == key:
         spec = report().figure(part)
     else:
-        earlier = kept(state) if same_subject(state, key) else ()
-        specs = (one.figure(part) for one in earlier if one is not None)
+        specs = (one.figure(part) for one in kept(state) if one is not None)
         spec = next((spec for spec in specs if spec is not None), None)
         if spec is None:
-            return _kept_privately(HttpResponse(CHANGED, status=409, content_type="text/plain"))
+            return _changed()
     if spec is None:
         raise Http404("There is no such figure.")
     text = json.dumps(plotly_figure(spec), ensure_ascii=False) if as_plotly else spec.json
@@ -59,6 +60,10 @@ def answer_figure(
     if as_plotly:
         return as_file(response, [part], "plotly.json")
     return _kept_privately(response)
+
+
+def _changed() -> HttpResponseBase:
+    return _kept_privately(HttpResponse(CHANGED, status=409, content_type="text/plain"))
 
 
 def answer_table(report: Report, part: str, name: Sequence[str]) -> HttpResponse:
