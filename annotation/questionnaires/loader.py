@@ -13,7 +13,7 @@ from benchmarks.core.plugins import PlugIn, PlugInFault
 
 FOLDER = Path(__file__).parent
 _ID = re.compile(r"^(?P<name>[a-z][a-z0-9_]*)@(?P<version>[1-9][0-9]{0,8})$")
-_FILE_NAME = re.compile(r"(?P<name>[a-z][a-z0-9_]*)\.v(?P<version>[1-9][0-9]{0,8})\.yaml")
+_FILE_NAME = re.compile(r"\A(?P<name>[a-z][a-z0-9_]*)\.v(?P<version>[1-9][0-9]{0,8})\.yaml")
 # The files by the ids of their questionnaires, and the plug-ins among them.
 _FILES: dict[str, Path] = {}
 _PLUG_INS: dict[str, PlugIn] = {}

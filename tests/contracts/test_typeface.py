@@ -5,13 +5,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FONTS = ROOT / "static" / "fonts"
-FACE = re.compile(r'fonts/([\w-]+\.woff2)".*?font-display: (\w+).*?unicode-range: ([^;]+);', re.S)
+FACE = re.compile(r'fonts/([\w-]+\.woff2)".*?font-display: (\w+).*?unicode-range: ([^;}]+)', re.S)
 CUT = re.compile(r'^cut ([\w-]+\.woff2) "([^"]+)"$', re.M)
 
 
 def test_stylesheet_names_the_characters_that_the_files_were_made_of() -> None:
     faces = {
-        name: (display, ranges.replace(" ", ""))
+        name: (display, "".join(ranges.split()))
         for name, display, ranges in FACE.findall((ROOT / "static/css/fonts.css").read_text())
     }
     script = (ROOT / "requirements/scripts/typeface.sh").read_text()
