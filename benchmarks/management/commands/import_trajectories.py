@@ -131,7 +131,7 @@ class Command(BaseCommand):
             left_out = ", ".join(f"{kind} {n}" for kind, n in report["left_out"].items())
             self.stdout.write(
                 f"{report['path']}: {report['format'] or 'unknown format'}, "
-                f"{len(report['trajectories'])} trajectories"
+                f"trajectories: {len(report['trajectories'])}"
                 + (f"; left out: {left_out}" if left_out else "")
                 + (f"; refused: {report['error']}" if report["error"] else "")
             )
