@@ -16,7 +16,7 @@ from analysis.reports.deferred_reports import (
     find_deferred,
     request_deferred,
 )
-from analysis.reports.stored_reports import same_subject
+from analysis.reports.stored_reports import same_state, same_subject
 from annotation.access import person
 
 LONGEST_NAME = 120
@@ -45,13 +45,12 @@ def answer_figure(
     if unchanged is not None:
         unchanged["ETag"] = tag
         return _kept_privately(unchanged)
-    if state == key:
-        spec = report().figure(part)
-    else:
-        specs = (one.figure(part) for one in kept(state) if one is not None)
-        spec = next((spec for spec in specs if spec is not None), None)
-        if spec is None:
+    specs = (one.figure(part) for one in kept(state) if one is not None)
+    spec = next((spec for spec in specs if spec is not None), None)
+    if spec is None:
+        if not same_state(state, key):
             return _changed()
+        spec = report().figure(part)
     if spec is None:
         raise Http404("There is no such figure.")
     text = json.dumps(plotly_figure(spec), ensure_ascii=False) if as_plotly else spec.json

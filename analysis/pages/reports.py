@@ -38,7 +38,7 @@ def report_key(page: AnalysisPage, selection: Selection) -> str:
 
     Whoever annotates blind shares reports with those alone to whom the same runs are closed.
     """
-    return key_of_state(*_subject_and_state(page, selection))
+    return key_of_state(*_subject_and_state(page, selection), selection.notes)
 
 
 def _subject_and_state(
@@ -57,7 +57,6 @@ def _subject_and_state(
         *(run.version for run in selection.runs),
         *(f"family {run.version}" for run in selection.family if run.pk not in shown),
         *selection.left_out,
-        *selection.notes,
     )
     return subject, state
 
@@ -140,7 +139,7 @@ def _deferred_key(page: AnalysisPage, selection: Selection) -> str:
     Notes on how the choice came about are not in it: the job gets the choice spelled out, and finds
     none to make.
     """
-    subject, state = _subject_and_state(page, replace(selection, notes=()))
+    subject, state = _subject_and_state(page, selection)
     return key_of_state(subject, ("deferred", *state))
 
 

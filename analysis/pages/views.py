@@ -37,7 +37,7 @@ from analysis.reports.deferred_reports import (
     note_progress,
 )
 from analysis.reports.run_marks import banners
-from analysis.reports.stored_reports import kept_report, key_of
+from analysis.reports.stored_reports import kept_report, key_of, same_state
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.responses import wants_fragment
@@ -128,7 +128,7 @@ def details(request: HttpRequest, name: str) -> HttpResponseBase:
     opened = f"{_opened_url(page, query)}#details"
     if not wants_fragment(request):
         return redirect(opened)
-    if request.GET.get("state", key) != key:
+    if not same_state(request.GET.get("state", key), key):
         # The answer above is older than these details would be: all of the page is loaded anew.
         return HttpResponse(headers={"HX-Redirect": opened})
     context = _details_context(request, page, selection, key)

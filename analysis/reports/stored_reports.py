@@ -1,7 +1,8 @@
 """Reports that are stored until something that they show has changed: their key says so.
 
-The first half of such a key says what the report is about and who may see it, the second half in
-which state its data are. So a figure can be asked for in the state that the page around it shows.
+Such a key says first what the report is about and who may see it, then in which state its data are,
+and last how its filters came about: a bare address is noted on the page, the same filters spelled
+out are not. So a figure can be asked for in the state that the page around it shows.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,8 +14,8 @@ from analysis.reports.content import Report
 from benchmarks.source_digest import source_digest
 
 KEEP_SECONDS = 24 * 60 * 60
-# Characters of a key that name the subject; as many name the state.
-HALF = 16
+# Characters of a key that name the subject; as many name the state, the rest names the notes.
+SUBJECT, STATE, KEY = 12, 24, 32
 
 
 def key_of(*parts: str) -> str:
@@ -22,14 +23,22 @@ def key_of(*parts: str) -> str:
     return sha256("\n".join([source_digest(), *parts]).encode()).hexdigest()[:32]
 
 
-def key_of_state(subject: Sequence[str], state: Sequence[str]) -> str:
-    """Return the key of a report on this subject, for readers named in it, in this state."""
-    return key_of(*subject)[:HALF] + key_of(*state)[:HALF]
+def key_of_state(subject: Sequence[str], state: Sequence[str], notes: Sequence[str] = ()) -> str:
+    """Return the key of a report on this subject, for readers named in it, in this state, with
+    these notes on its filters.
+    """
+    rest = KEY - STATE
+    return key_of(*subject)[:SUBJECT] + key_of(*state)[:SUBJECT] + key_of(*notes)[:rest]
 
 
 def same_subject(key: str, other: str) -> bool:
-    """Say whether two keys of `key_of_state` differ in nothing but the state of the data."""
-    return key[:HALF] == other[:HALF]
+    """Return whether two keys of `key_of_state` name one subject and its readers."""
+    return key[:SUBJECT] == other[:SUBJECT]
+
+
+def same_state(key: str, other: str) -> bool:
+    """Return whether two keys of `key_of_state` differ in nothing but notes on the filters."""
+    return key[:STATE] == other[:STATE]
 
 
 def kept_report(key: str) -> Report | None:

@@ -433,6 +433,19 @@ def test_a_figure_stays_in_the_state_of_its_page(reader: Client, dataset: Datase
         assert refused.status_code == 409 and b"Reload it" in refused.content
 
 
+def test_a_note_on_the_filters_is_no_other_state(reader: Client, dataset: Dataset) -> None:
+    """A page says which filters it did not know; addresses of its parts have those that it took."""
+    page = reader.get(address("leaderboard", dataset=str(dataset.pk), agents="nobody")).context
+    assert any("nobody" in notice.text for notice in page["report"].notices)
+    ((_, url),) = page["figures"]
+    assert "nobody" not in url
+    opened = reader.get(page["details_url"], headers={"HX-Request": "true"})
+    assert opened.content and "HX-Redirect" not in opened
+    # Also where the report of the page is not stored, as one is not whose answer is still computed.
+    caches["reports"].clear()
+    assert reader.get(url).status_code == 200
+
+
 def test_unchanged_figures_are_not_sent_again(reader: Client, dataset: Dataset) -> None:
     url = reverse("analysis:leaderboard_figure", kwargs={"part": "board"})
     first = reader.get(url)

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import resolve
 
+from analysis.papers.services import create_paper, share_paper
 from benchmarks.models import Endpoint, Run
 from config.urls import api as app
 from tests.benchmarks.api.conftest import Caller, bearer
@@ -67,7 +68,11 @@ def ids_of(run: Run) -> dict[str, str]:
     endpoint, _ = Endpoint.objects.get_or_create(
         name="local", defaults={"base_url": "http://localhost:1/v1", "model": "m"}
     )
+    owner, _ = User.objects.get_or_create(username="author")
+    paper = create_paper(owner=owner, title="Read by all")
+    share_paper(paper=paper, sharing="read")
     return {
+        "paper_id": str(paper.pk),
         "run_id": str(run.pk),
         "trajectory_id": str(row.pk),
         "dataset_id": str(run.dataset_id),

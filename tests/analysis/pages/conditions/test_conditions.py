@@ -129,7 +129,7 @@ def test_published_figures_stand_beside_and_can_be_hidden() -> None:
     found = report()
     rows = lines(found.table("published"))
     assert [(row["model"], row["accuracy"], row["accuracy n"]) for row in rows[:2]] == [
-        ("GPT-5.4", 0.519, 316), ("GPT-5.4", 0.1136, 0),
+        ("GPT-5.4", 0.519, 316), ("GPT-5.4", 0.1136, None),
     ]  # fmt: skip
     drawn = json.loads(found.figures[0].json)
     names = [trace.get("name", "") for trace in drawn["data"]]
