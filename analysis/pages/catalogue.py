@@ -327,6 +327,7 @@ RESERVED = frozenset(
         "later",
         "moved",
         "of-study",
+        "paper",
         "replicates",
         "tables",
         "trajectory",

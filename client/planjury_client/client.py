@@ -505,6 +505,23 @@ class PlanJury(Transport):
         route = "/analysis/{page}/figures/{name}"
         return self._download(route, target, query, page=page, name=figure)
 
+    def papers(self) -> list[dict[str, Any]]:
+        """Return the papers that you may read: pages on which parts of analysis are pinned."""
+        return list(self._get("/papers"))
+
+    def paper(self, paper: int, *, version: int | None = None) -> dict[str, Any]:
+        """Return a paper with its texts and with what its pins show; by default its newest
+        version.
+        """
+        return dict(self._get("/papers/{paper_id}", {"version": version}, paper_id=paper))
+
+    def save_paper(
+        self, paper: int, target: str | Path, *, format: str = "pdf", version: int | None = None
+    ) -> Path:
+        """Write a paper as PDF, as HTML, as LaTeX, or as a ZIP folder with data and figures."""
+        query = {"format": format, "version": version}
+        return self._download("/papers/{paper_id}/file", target, query, paper_id=paper)
+
     def failure_groups(
         self,
         trajectories: str = "",

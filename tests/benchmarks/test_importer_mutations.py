@@ -196,7 +196,7 @@ def make_samples(tmp: Path) -> dict[str, Sample]:
         "own table": Sample({"t.csv": "".join(table).encode()}, own_table),
     }
     for name in FORMATS:
-        write = as_lines if name == "openai-chat" else as_json
+        write = as_lines if name in samples.LINES else as_json
         found[name] = Sample({"x.json": samples.SAMPLES[name]()}, trajectories(name), write)
     log = samples.eval_archive(samples.inspect_log())
     found["inspect archive"] = Sample({"log.eval": log}, trajectories("inspect"))

@@ -60,7 +60,8 @@ def check_and_compare(path: Path, name: str) -> None:
 def test_changed_values(name: str, tmp_path: Path) -> None:
     rng = random.Random(f"stored values {name}")
     outcomes = set()
-    for _ in range(TIMES_STORED):
+    # A reader of sessions leaves out a line that it does not know, and refuses one copy in ten.
+    for _ in range(3 * TIMES_STORED if name in samples.LINES else TIMES_STORED):
         value = mutate(samples.SAMPLES[name](), rng)
         if name in samples.LINES and isinstance(value, list):
             path = samples.write_lines(tmp_path / "x.jsonl", value)
