@@ -223,11 +223,11 @@ def _forms() -> dict[str, DeskForm]:
     """Return scores with one that is missing, marks for two turns, and a decision about each
     candidate.
     """
-    asked = load_questionnaire("ten_questions@3").questions
+    asked = load_questionnaire("ten_questions@4").questions
     scores = zip(asked, (4, 5, None, 3), strict=False)
     return {
         "scores": _form(
-            "ten_questions@3", {}, {q.key: DeskAnswer(value) for q, value in scores},
+            "ten_questions@4", {}, {q.key: DeskAnswer(value) for q, value in scores},
             missing=["feasibility", "logical_ordering"],
         ),
         "marks": _form(

@@ -72,6 +72,7 @@ QUESTION_COLUMNS: Mapping[str, str] = {
     "scale": "points, choice, marks or text",
     "values": "the values and what they mean, as raters read it",
     "required": "whether it had to be answered",
+    "note": "how the question relates to its source; raters did not read it",
 }
 
 
@@ -84,6 +85,7 @@ def question_texts(scope: Scope) -> Iterator[Sequence[Any]]:
                 questionnaire.id, question.key, question.number, question.title,
                 question.definition, question.dimension, question.about, question.scale.kind,
                 _meanings(question), "true" if question.required else "false",
+                question.note,
             ]  # fmt: skip
 
 

@@ -74,10 +74,11 @@ class ScaleRow(RowSchema):
 
 
 class SectionRow(RowSchema):
-    """Questions are grouped by sections."""
+    """Questions are grouped by sections; ``note`` is a sentence that ends each one's definition."""
 
     key: Words
     title: Words
+    note: Words | None = None
 
 
 class QuestionRow(RowSchema):
@@ -101,7 +102,9 @@ class QuestionRow(RowSchema):
 
 
 class QuestionnaireFile(RowSchema):
-    """A questionnaire as it is written."""
+    """A questionnaire as it is written; ``rubric`` is the version of the system's rubric whose
+    words it takes, by default the one that judges read.
+    """
 
     model_config = STRICT
 
@@ -113,6 +116,7 @@ class QuestionnaireFile(RowSchema):
     instructions: tuple[Words, ...] = ()
     criteria: tuple[Words, ...] = ()
     unit: Unit = "trajectory"
+    rubric: Annotated[StrictInt, Field(ge=1)] | None = None
     shows: tuple[Literal[tuple(SHOWS)], ...] = USUALLY_SHOWN  # type: ignore[valid-type]
     sections: Annotated[list[SectionRow], Field(min_length=1)]
     questions: Annotated[list[QuestionRow], Field(min_length=1)]
@@ -157,6 +161,7 @@ def read_questionnaire(
         faults = [str(fault) for fault in refused.problems]
         raise QuestionnaireError(f"{source}: " + "; ".join(faults), faults) from None
     assert file is not None
+    notes = {section.key: section.note or "" for section in file.sections}
     return Questionnaire(
         name=file.id,
         version=file.version,
@@ -166,7 +171,7 @@ def read_questionnaire(
         instructions=file.instructions,
         sections={section.key: section.title for section in file.sections},
         questions=tuple(
-            _question(number, row, dimensions.get(row.dimension))
+            _question(number, row, dimensions.get(row.dimension), notes[row.section])
             for number, row in enumerate(file.questions, 1)
         ),
         unit=file.unit,
@@ -175,14 +180,17 @@ def read_questionnaire(
     )
 
 
-def _question(number: int, row: QuestionRow, dimension: Dimension | None) -> Question:
+def _question(
+    number: int, row: QuestionRow, dimension: Dimension | None, section_note: str
+) -> Question:
     scale = row.scale.scale
+    definition = dimension.definition if dimension else row.definition or ""
     return Question(
         key=row.name,
         number=number,
         section=row.section,
         title=dimension.title if dimension else row.title or "",
-        definition=dimension.definition if dimension else row.definition or "",
+        definition=f"{definition} {section_note}".strip(),
         anchors=dict(dimension.anchors) if dimension else _by_point(row.anchors),
         examples=dict(dimension.examples) if dimension else _by_point(row.examples),
         needs=row.needs,
@@ -190,6 +198,7 @@ def _question(number: int, row: QuestionRow, dimension: Dimension | None) -> Que
         about=row.about,
         scale=scale,
         required=scale.kind != "text" if row.required is None else row.required,
+        note=dimension.note if dimension else "",
     )
 
 
@@ -207,7 +216,15 @@ def _dimensions(file: QuestionnaireFile, stored: bool) -> Sequence[Dimension]:
     if stored and file.system not in SYSTEMS:
         names = [row.dimension for row in file.questions if row.dimension]
         return [Dimension(name, plain(name), "") for name in names]
-    return get_system(file.system).dimensions
+    system = get_system(file.system)
+    if file.rubric is None:
+        return system.dimensions
+    if file.rubric not in system.rubrics:
+        known = ", ".join(str(version) for version in sorted(system.rubrics)) or "none"
+        raise CoreError(
+            f"rubric: {file.system} has no rubric in version {file.rubric}; it has {known}"
+        )
+    return system.rubrics[file.rubric]
 
 
 def _contradictions(

@@ -107,7 +107,10 @@ class Scale:
 
 @dataclass(frozen=True)
 class Question:
-    """One question with everything that stands beside it. ``dimension`` is empty for our own."""
+    """One question with everything that stands beside it. ``dimension`` is empty for our own.
+
+    ``note`` is for codebooks: how the question relates to its source. Raters do not read it.
+    """
 
     key: str
     number: int
@@ -121,6 +124,7 @@ class Question:
     about: About = "item"
     scale: Scale = field(default_factory=Scale)
     required: bool = True
+    note: str = ""
 
     @property
     def of_final_plan(self) -> bool:

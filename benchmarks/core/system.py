@@ -140,7 +140,10 @@ def read_settings(known: Sequence[Setting], given: Mapping[str, Any]) -> dict[st
 
 @dataclass(frozen=True)
 class Dimension:
-    """A rubric dimension: definition, and anchors and an example for the scores 1, 3 and 5."""
+    """A rubric dimension: definition, and anchors and an example for the scores 1, 3 and 5.
+
+    ``note`` says in codebooks how it relates to its source; raters do not read it.
+    """
 
     key: str
     title: str
@@ -148,6 +151,7 @@ class Dimension:
     anchors: Mapping[int, str] = field(default_factory=dict)
     examples: Mapping[int, str] = field(default_factory=dict)
     main: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -197,6 +201,8 @@ class System:
     scripted: Mapping[str, ScriptedPolicy] = MappingProxyType({})
 
     dimensions: tuple[Dimension, ...] = ()
+    # The rubric by version, for questionnaires that name one; ``dimensions`` is what judges read.
+    rubrics: Mapping[int, tuple[Dimension, ...]] = MappingProxyType({})
     published: tuple[Published, ...] = ()
     paper: PaperStatements = PaperStatements()
     presets: tuple[PaperPreset, ...] = ()

@@ -26,7 +26,7 @@ from benchmarks.roles.judge_fit import judge_misfits
 from benchmarks.roles.services import HUMAN, PERSON, assign_roles, ensure_scripted_agents
 
 # The questionnaire of a study that asks nothing after its sessions, for a study has to have one.
-UNASKED = "ten_questions@3"
+UNASKED = "ten_questions@4"
 
 
 @dataclass(frozen=True)

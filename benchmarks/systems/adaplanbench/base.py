@@ -10,7 +10,7 @@ from benchmarks.systems.adaplanbench.comparisons import COMPARISONS
 from benchmarks.systems.adaplanbench.labels import FAULTS, LABELS
 from benchmarks.systems.adaplanbench.macgyver import judges as macgyver
 from benchmarks.systems.adaplanbench.parsers import SCHEMAS
-from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS, RUBRICS
 
 
 class AdaPlanBenchBase(System):
@@ -40,6 +40,7 @@ class AdaPlanBenchBase(System):
         **macgyver.POLICIES,
     }
     dimensions: tuple[Dimension, ...] = DIMENSIONS
+    rubrics: Mapping[int, tuple[Dimension, ...]] = RUBRICS
     prompts = prompts.PROMPTS
     labels = LABELS
     reply_schemas = SCHEMAS

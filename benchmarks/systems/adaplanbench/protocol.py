@@ -27,6 +27,7 @@ def load_dimensions(version: str = "") -> tuple[Dimension, ...]:
             anchors=_by_score(row["anchors"]),
             examples=_by_score(row["examples"]),
             main=row.get("main", False),
+            note=row.get("note", ""),
         )
         for row in rows
     )
@@ -37,6 +38,7 @@ def _by_score(texts: Mapping[str, str]) -> dict[int, str]:
 
 
 DIMENSIONS = load_dimensions()
+RUBRICS = {int(version): load_dimensions(version) for version in PROMPTS.versions()}
 
 
 WORLD, USER = "world", "user"

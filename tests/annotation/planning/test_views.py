@@ -356,7 +356,7 @@ def make_demo() -> None:
 @pytest.mark.parametrize(
     ("preset", "questionnaire", "order", "assignments"),
     [
-        ("paper", "ten_questions@3", "queries", 6),
+        ("paper", "ten_questions@4", "queries", 6),
         ("violations", "violation_check@2", "blocks", 18),
         ("filters", "filter_check@2", "random", 9),
     ],

@@ -29,10 +29,12 @@ PUBLISHED = {
     "ten_questions@1": "c30ad5f9ac7fe14f",
     "ten_questions@2": "d5ea44b9512d4fda",
     "ten_questions@3": "22c19685ac6a4cd9",
+    "ten_questions@4": "d2455af091bd0275",
     "tool_dialogues@1": "bedf86da0bda9942",
     "tool_dialogues@2": "32d89495ef34a825",
     "turn_scores@1": "af0afc34aaba8450",
     "turn_scores@2": "6993c6a46ece6868",
+    "turn_scores@3": "c192052e609f2914",
     "violation_check@1": "96a9706d92aae7a4",
     "violation_check@2": "031e4e04ae9e547e",
 }
@@ -54,6 +56,28 @@ def test_a_published_version_is_never_reworded() -> None:
         "studies pin these versions, and answers were given to their words: leave them as they "
         "are, rubric included, and write the next version"
     )
+
+
+def test_the_fourth_version_takes_the_second_rubric() -> None:
+    third, fourth = load_questionnaire("ten_questions@3"), load_questionnaire("ten_questions@4")
+    assert list(third.by_key) == list(fourth.by_key)
+    for question in fourth.questions:
+        own = "This household's own conditions do not count here."
+        assert question.definition.endswith(own) == bool(question.dimension)
+    safety = fourth.by_key["safety"]
+    for words in (safety.definition, safety.anchors[1], safety.anchors[5]):
+        assert "property" in words and "surroundings" in words
+    assert "Table 11" in safety.note and "property" not in third.by_key["safety"].definition
+    # Wherever there was feedback, both questions on it are asked.
+    assert fourth.asked(frozenset({"feedback"})) == ["feedback_reasonable", "feedback_clear"]
+
+
+def test_a_rubric_that_is_not_there_is_refused() -> None:
+    text = yaml.safe_load((FOLDER / "ten_questions.v4.yaml").read_text())
+    with pytest.raises(QuestionnaireError, match="no rubric in version 9; it has 1, 2"):
+        read_questionnaire(
+            yaml.safe_dump(text | {"rubric": 9}), source="typed", id="ten_questions@4"
+        )
 
 
 def test_versions_reworded_in_plain_words_ask_the_same() -> None:
@@ -117,7 +141,7 @@ def test_a_dialogue_is_asked_only_what_it_has() -> None:
 def test_the_questionnaires_of_a_system() -> None:
     assert [q.id for q in questionnaires_for("external")] == ["tool_dialogues@2"]
     assert [q.id for q in questionnaires_for("adaplanbench")] == [
-        "ten_questions@3", "turn_scores@2", "violation_check@2", "filter_check@2",
+        "ten_questions@4", "turn_scores@3", "violation_check@2", "filter_check@2",
     ]  # fmt: skip
     assert questionnaires_for("nowhere") == []
 
