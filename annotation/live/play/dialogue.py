@@ -8,7 +8,10 @@ from hashlib import blake2s
 from itertools import chain
 from textwrap import shorten
 
+from django.utils.safestring import SafeString
+
 from annotation.desk.trajectories import is_all
+from annotation.live.play.markdown import draw_markdown, draw_words, has_markup
 from annotation.models import LivePlace
 from benchmarks.core.plans import split_steps
 from benchmarks.core.ports.people import Dialogue, Story, Utterance
@@ -63,6 +66,21 @@ class DialogueLine:
         """
         words = [line for line in self.text.splitlines() if not _FOR_PROGRAMS.match(line)]
         return shorten(" ".join(words), 100, placeholder=" …") or "As it was sent"
+
+    @property
+    def markdown(self) -> SafeString:
+        """Return the text as HTML, where it is shown in words."""
+        return draw_markdown(self.text)
+
+    @property
+    def drawn_steps(self) -> Sequence[SafeString]:
+        """Return the steps of a plan as HTML."""
+        return [draw_words(step) for step in self.steps]
+
+    @property
+    def drawn(self) -> bool:
+        """Return whether what is shown is not the text itself, which is copied then."""
+        return bool(self.steps) or has_markup(self.text)
 
 
 def load_session_dialogue(

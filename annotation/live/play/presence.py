@@ -1,4 +1,4 @@
-"""The presence of players: who has the page of a session open now.
+"""The presence of players: who has the page of a session open now, and who is typing.
 
 Every open page asks about once a second, so this is kept in the cache, and in the database only
 every few seconds (`annotation.live.play.services.note_player`). A page that is closed says so. On a
@@ -9,6 +9,7 @@ closed counts no more, in whatever order its requests are handled.
 import re
 import secrets
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,6 +20,16 @@ QUIET = timedelta(seconds=5)
 # The same by the database, where the cache knows nothing: after a restart, say.
 QUIET_STORED = timedelta(seconds=20)
 _KEPT_SECONDS = 120
+# A page stores a draft every two seconds while somebody types.
+_TYPING_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Presence:
+    """The places, by id, whose players are at their page, and those whose players are typing."""
+
+    here: Collection[int] = frozenset()
+    typing: Collection[int] = frozenset()
 
 
 def name_page() -> str:
@@ -39,6 +50,10 @@ def _gone(place: int) -> str:
     return f"live-gone-{place}"
 
 
+def _typing(place: int) -> str:
+    return f"live-typing-{place}"
+
+
 def note_here(place: int, at: datetime, page: str) -> None:
     """Remember that the player of a place is at a page of theirs."""
     cache.set(_here(place), (at.timestamp(), page), _KEPT_SECONDS)
@@ -49,20 +64,30 @@ def note_gone(place: int, page: str) -> None:
     cache.set(_gone(place), page, _KEPT_SECONDS)
 
 
-def places_present(places: Sequence[Any], at: datetime) -> Collection[int]:
-    """Return the places whose players are at their page, by id.
+def note_typing(place: int, *, typing: bool) -> None:
+    """Remember for some seconds that the player of a place is typing, or forget it."""
+    if typing:
+        cache.set(_typing(place), True, _TYPING_SECONDS)
+    else:
+        cache.delete(_typing(place))
+
+
+def read_presence(places: Sequence[Any], at: datetime) -> Presence:
+    """Return who is at their page and who is typing.
 
     ``places`` are `LivePlace`, or rows with its ``pk``, ``player_id`` and ``last_seen_at``.
     """
     filled = [place for place in places if place.player_id is not None]
     if not filled:
-        return frozenset()
-    known = cache.get_many([key(place.pk) for place in filled for key in (_here, _gone)])
-    return frozenset(
+        return Presence()
+    keys = (_here, _gone, _typing)
+    known = cache.get_many([key(place.pk) for place in filled for key in keys])
+    here = frozenset(
         place.pk
         for place in filled
         if _is_present(place, known.get(_here(place.pk)), known.get(_gone(place.pk)), at)
     )
+    return Presence(here, frozenset(p.pk for p in filled if known.get(_typing(p.pk))))
 
 
 def _is_present(place: Any, here: tuple[float, str] | None, gone: str | None, at: datetime) -> bool:

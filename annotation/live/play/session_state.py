@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotation.live.access import SessionAccess
 from annotation.live.events import pause_belongs_to
-from annotation.live.play.presence import places_present
+from annotation.live.play.presence import Presence, read_presence
 from annotation.live.turns import SessionTurn, turn_of
 from annotation.models import LivePlace, LivePlan, LiveSession
 from benchmarks.models import OpenAsk, Suggestion, Trajectory
@@ -61,12 +61,14 @@ def session_token(
     asks: Sequence[PolledAsk],
     own: PolledPlace | None,
     suggested: Suggested,
-    present: Collection[int],
+    presence: Presence,
 ) -> str:
     """Return a text that changes whenever the page of a player (``own``) has to.
 
     ``asks`` are the newest of the trajectory, the latest first, and ``status`` is the trajectory's.
     """
+    here = {*presence.here, *([own.pk] if own is not None else [])}
+    typing = {*presence.typing} - {own.pk if own is not None else None}
     mine = [ask for ask in asks if own is None or ask.role in own.roles]
     parts = (
         str(state),
@@ -76,7 +78,8 @@ def session_token(
         [ask.pk for ask in mine if ask.answered_at is not None][:1],
         suggested,
         [(row.pk, row.player_id, row.ready_at is not None, row.stand_in) for row in places],
-        sorted(present),
+        sorted(here),
+        sorted(typing),
     )
     return blake2s(repr(parts).encode(), digest_size=8).hexdigest()
 
@@ -86,11 +89,6 @@ def _waiting(status: str, asks: Sequence[Any]) -> list[Any]:
     if status != _S.WAITING:
         return []
     return [ask for ask in reversed(asks) if ask.answered_at is None]
-
-
-def _present(places: Sequence[PolledPlace], own: PolledPlace | None, now: datetime) -> set[int]:
-    """Return the places whose players are at their page, with that of whoever looks."""
-    return {*places_present(places, now), *([own.pk] if own is not None else [])}
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,7 @@ def read_poll(session: int, user: int) -> SessionPoll | None:
         asks=asks,
         own=own,
         suggested=_suggested(own.session__trajectory_id, mine) if shows else (),
-        present=_present(places, own, timezone.now()),
+        presence=read_presence(places, timezone.now()),
     )
     return SessionPoll(own, token, state in LiveSession.OVER or status in (_S.DONE, _S.CANCELLED))
 
@@ -165,9 +163,20 @@ class SessionState:
         return plan
 
     @cached_property
+    def presence(self) -> Presence:
+        """Return who is at their page, and who is typing."""
+        return read_presence(self.access.places, self.now)
+
+    @cached_property
     def present(self) -> Collection[int]:
         """Whose players are at their page: the ids of the places, with that of whoever looks."""
-        return _present(self.access.places, self.place, self.now)
+        return {*self.presence.here, *([self.place.pk] if self.place is not None else [])}
+
+    @cached_property
+    def typing(self) -> tuple[LivePlace, ...]:
+        """The players who are asked and are typing, but for whoever looks."""
+        asked = self.turn.places if self.turn.standing == "asked" else ()
+        return tuple(p for p in asked if p is not self.place and p.pk in self.presence.typing)
 
     @cached_property
     def away(self) -> tuple[LivePlace, ...]:
@@ -191,7 +200,7 @@ class SessionState:
             asks=self.newest,
             own=self.place,
             suggested=self.suggested,
-            present=self.present,
+            presence=self.presence,
         )
 
     @cached_property

@@ -74,6 +74,16 @@ def headline(state: SessionState) -> Headline:
     return Headline(f"{titles}’s turn", away, turn.since, waits=True)
 
 
+def writing_words(state: SessionState) -> str:
+    """Return who is writing just now, for a player; empty where nobody is known to."""
+    if state.turn.standing == "background":
+        return f"{_at_work(state)[0]} is writing"
+    if not state.typing:
+        return ""
+    verb = "is" if len(state.typing) == 1 else "are"
+    return f"{' and '.join(place.title for place in state.typing)} {verb} writing"
+
+
 _AGENT = "The agent"
 
 

@@ -32,7 +32,13 @@ from annotation.live.play.dialogue import (
     newer_lines,
 )
 from annotation.live.play.drafts import NewerDraft, keep_draft
-from annotation.live.play.presence import name_page, note_gone, note_here, read_page
+from annotation.live.play.presence import (
+    name_page,
+    note_gone,
+    note_here,
+    note_typing,
+    read_page,
+)
 from annotation.live.play.reply_panel import (
     ReplyPanel,
     answered_by,
@@ -62,6 +68,7 @@ from annotation.live.play.status import (
     player_statuses,
     session_deadlines,
     why_removed,
+    writing_words,
 )
 from annotation.live.setup.sessions import mode_of
 from annotation.live.setup.views import instructions
@@ -181,6 +188,7 @@ def _context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]
         "place": place,
         "state": state,
         "headline": headline(state),
+        "writing": writing_words(state),
         "limits": session_deadlines(state),
         "key": desk_key(state),
         "study": session.study,
@@ -405,6 +413,7 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
                 request, access, shown, status=422, hints=left, override=known, **given
             )
         reply_to(place=place, user=access.user, ask=open_ask, text=text, overridden=overridden)
+        note_typing(place.pk, typing=False)
     except (FieldsRefused, UnreadableReply) as error:
         if gone:
             given |= {"refused": GONE, "late": text or fields.get("text", "")}
@@ -480,6 +489,7 @@ def session_draft(request: HttpRequest, pk: int, ask: int) -> HttpResponse:
             return JsonResponse({"version": version})
         return JsonResponse({"reason": "this was answered already"}, status=409)
     note_player(place=place.pk, last_seen_at=place.last_seen_at)
+    note_typing(place.pk, typing=any(text.strip() for text in fields.values()))
     try:
         kept = keep_draft(ask=open_ask, user=access.user, fields=fields, version=version)
     except NewerDraft as newer:

@@ -440,3 +440,31 @@ def test_a_poll_that_finds_nothing_new_is_cheap(
         assert polled(client, session, shown).status_code == 204
         trajectory.update(status=Trajectory.Status.DECISION)
         assert "No response" in polled(client, session, shown).content.decode()
+
+
+def test_messages_are_drawn_and_copied_as_they_were_sent(session: LiveSession, ann: User) -> None:
+    begin(session)
+    said = "Please **no ladder**:\n- <b>one</b>\n- two"
+    say(session, said)
+    shown = page(enter(ann), session)
+    assert "<strong>no ladder</strong>" in shown and "<li>&lt;b&gt;one&lt;/b&gt;</li>" in shown
+    (copied,) = re.findall(r'data-copy="(line-\d+-text)" aria-label="Copy message 3"', shown)
+    assert f'<div id="{copied}" hidden>{escape(said)}</div>' in shown
+
+
+def test_one_player_sees_that_the_other_is_typing(ann: User) -> None:
+    bob = make_person("bob")
+    session = make_live_session(make_live_study(mode="two_people"), [ann, bob])
+    begin(session)
+    (ask,) = asked(session)
+    writer, reader = enter(ann), enter(bob)
+    before = page(reader, session)
+    assert "Agent is writing" not in before
+    draft = {"fields": {"text": "1. Look"}, "version": 0}
+    url = at(session, f"draft/{ask.pk}/")
+    assert writer.post(url, json.dumps(draft), content_type="application/json").status_code == 200
+    assert "Agent is writing" in polled(reader, session, before).content.decode()
+    assert "Agent is writing" not in page(writer, session)
+    empty = {"fields": {"text": " "}, "version": 1}
+    assert writer.post(url, json.dumps(empty), content_type="application/json").status_code == 200
+    assert "Agent is writing" not in page(reader, session)
