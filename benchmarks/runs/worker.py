@@ -2,6 +2,7 @@
 
 import itertools
 import logging
+import math
 import random
 import sys
 import threading
@@ -53,6 +54,8 @@ logger = logging.getLogger(__name__)
 # A process uses them up before it looks again, unless another one claims of them, too.
 CANDIDATES = 32
 STATUS_CHECK_SECONDS = 0.5
+# When a run was last seen to go on (monotonic seconds), by its id, for all its trajectories here.
+_seen_workable: dict[int, float] = {}
 # They do nothing but wait, and are made when they are needed.
 CALL_THREADS = 512
 
@@ -125,6 +128,8 @@ def _claim(pk: int, owner: str, prepared: PreparedRun) -> bool:
             lease_until=now + LEASE,
             started_at=Coalesce("started_at", Value(now)),
         )
+    if claimed:
+        _seen_workable[prepared.run_id] = time.monotonic()  # a condition of the claim
     return bool(claimed)
 
 
@@ -497,18 +502,19 @@ def _drive(trajectory: Trajectory, owner: str, prepared: PreparedRun) -> tuple[s
 def _stop_check(run_id: int) -> Callable[[], str]:
     """Return a check for pausing, cancelling and the end of the process.
 
-    It queries at most twice a second, and raises ``ProcessEnds`` if the process is shutting down.
+    All trajectories of a run in this process together query at most twice a second, as there may be
+    hundreds. The check raises ``ProcessEnds`` if the process is shutting down.
     """
-    asked = time.monotonic()
 
     def stop() -> str:
-        nonlocal asked
         check_ending()
-        if time.monotonic() - asked < STATUS_CHECK_SECONDS:
+        if time.monotonic() - _seen_workable.get(run_id, -math.inf) < STATUS_CHECK_SECONDS:
             return ""
-        asked = time.monotonic()
-        status = Run.objects.values_list("status", flat=True).get(pk=run_id)
-        return "" if status in WORKABLE else status
+        status: str = Run.objects.values_list("status", flat=True).get(pk=run_id)
+        if status not in WORKABLE:
+            return status
+        _seen_workable[run_id] = time.monotonic()
+        return ""
 
     return stop
 
