@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.apps import AppConfig
+from django.db import connection
 from django.http import QueryDict
 
 if TYPE_CHECKING:
@@ -22,9 +23,11 @@ class AnalysisConfig(AppConfig):
         """Register the trajectory list for re-judging and its search for the API, fit slopes when
         a run ends, and keep the search and papers up to date.
         """
+        from analysis.browser.clusters import turn_uses  # noqa: F401
         from analysis.pages.decline.services import fit_after_run
         from analysis.papers.deletion import delete_excerpts
         from benchmarks.deletion.services import trajectories_deleted
+        from benchmarks.imports.turns import turns_changed
         from benchmarks.judging.selectors import lists_trajectories
         from benchmarks.runs.signals import run_ended
         from benchmarks.trajectories.word_search import searches_words
@@ -33,6 +36,7 @@ class AnalysisConfig(AppConfig):
         searches_words(searched_trajectories)
         run_ended.connect(fit_after_run, dispatch_uid="slopes-over-turns")
         trajectories_deleted.connect(forget_words, dispatch_uid="search-index")
+        turns_changed.connect(forget_turns, dispatch_uid="search-index-turns")
         trajectories_deleted.connect(delete_excerpts, dispatch_uid="paper-excerpts")
 
 
@@ -41,6 +45,17 @@ def forget_words(sender: object, ids: Sequence[int], **about: object) -> None:
     from analysis.search.index import remove_turns
 
     remove_turns(ids)
+
+
+def forget_turns(sender: object, ids: Sequence[int], **about: object) -> None:
+    """Remove trajectories that have other turns now from the search, which takes them in anew."""
+    from analysis.search.index import remove_turns
+    from analysis.search.services import forget_index
+
+    if connection.vendor == "sqlite":  # its index cannot delete rows, and keeps those it has
+        forget_index()
+    else:
+        remove_turns(ids)
 
 
 def listed_trajectories(params: QueryDict, seen: "Visibility") -> Sequence[int]:

@@ -18,3 +18,4 @@ class AnnotationConfig(AppConfig):
         from annotation import blinding  # noqa: F401
         from annotation.deletion import studies as deletion  # noqa: F401
         from annotation.exports import run_ratings  # noqa: F401
+        from annotation.remarks import turn_uses  # noqa: F401

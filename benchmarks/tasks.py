@@ -13,7 +13,7 @@ from django.db import close_old_connections
 from benchmarks.datasets import uploads as dataset_uploads  # noqa: F401
 from benchmarks.deletion import services as deletion  # noqa: F401
 from benchmarks.endpoints import trials  # noqa: F401
-from benchmarks.imports import uploads  # noqa: F401
+from benchmarks.imports import turns, uploads  # noqa: F401
 from benchmarks.jobs import services as jobs  # noqa: F401
 from benchmarks.jobs import workers
 from benchmarks.jobs.threads import ProcessEnds, Threads, end_work, owner_name

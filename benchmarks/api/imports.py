@@ -35,6 +35,11 @@ class ImportIn(Schema):
     format: str = Field("", max_length=40, description="Left empty, the format is recognised.")
     name: str = Field("", max_length=120, description="The dataset; the file's name if empty.")
     agent: str = Field("", max_length=120, description="Who it was, where the file does not say.")
+    turns: Literal["user", "step", "plan"] = Field(
+        "user",
+        description="What begins a turn: a message of the user, each step of the agent, or each "
+        "plan that it commits.",
+    )
 
 
 class FormatOut(Schema):

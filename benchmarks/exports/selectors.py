@@ -1,7 +1,7 @@
 """Read stored trajectories as the values that exporters take."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -13,10 +13,10 @@ from benchmarks.formats.trajectory import (
     ImportedTask,
     ImportedTrajectory,
     RubricScore,
-    ToolCall,
 )
+from benchmarks.imports.stored_messages import StoredRow, read_messages, rows_of_payloads
 from benchmarks.mappers import core_messages
-from benchmarks.models import Exchange, JudgeScore, Run, StoredMessage, Trajectory
+from benchmarks.models import Exchange, JudgeScore, Run, Trajectory
 
 CHUNK = 100
 
@@ -81,7 +81,7 @@ def _trajectory(run: Run, row: Trajectory) -> ImportedTrajectory:
             hidden=row.task.payload.get("hidden", {}) if imported else _constraints(row),
             payload=row.task.payload.get("stated", {}) if imported else {},
         ),
-        messages=tuple(_stored(row) if imported else _made(row)),
+        messages=tuple(read_messages(_payload_rows(row)) if imported else _made(row)),
         agent=run.agent.title,
         attempt=row.attempt,
         seed=row.seed,
@@ -143,21 +143,5 @@ def _made(row: Trajectory) -> Iterator[ImportedMessage]:
             yield ImportedMessage("user", turn.feedback)
 
 
-def _stored(row: Trajectory) -> Iterator[ImportedMessage]:
-    rows = [
-        message
-        for payload in (row.payload, *(turn.payload for turn in row.turns.all()))
-        for message in (*payload.get("opening", ()), *payload.get("messages", ()))
-    ]
-    digests = {message["digest"] for message in rows if "digest" in message}
-    prompts = StoredMessage.objects.in_bulk(digests) if digests else {}
-    for message in rows:
-        yield _message(message, prompts)
-
-
-def _message(row: Mapping[str, Any], prompts: Mapping[str, StoredMessage]) -> ImportedMessage:
-    given = {name: row[name] for name in row if name not in ("digest", "calls", "text")}
-    text = prompts[row["digest"]].text if "digest" in row else row.get("text", "")
-    return ImportedMessage(
-        text=text, calls=tuple(ToolCall(**call) for call in row.get("calls", ())), **given
-    )
+def _payload_rows(row: Trajectory) -> list[StoredRow]:
+    return rows_of_payloads((row.payload, *(turn.payload for turn in row.turns.all())))

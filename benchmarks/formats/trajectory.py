@@ -1,6 +1,6 @@
 """An imported trajectory, whichever format it came in."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Annotated, Any, Literal
@@ -10,6 +10,7 @@ from pydantic import Field
 from benchmarks.core.digests import digest_text
 from benchmarks.core.schemas import Number, TextOrNone
 from benchmarks.core.types import Json, Speaker
+from benchmarks.formats.plan_commits import committed_plan
 
 LONGEST_ID = 120
 LARGEST = 30_000
@@ -147,8 +148,12 @@ def task_key(given: str) -> str:
     return f"{given[: LONGEST_ID - 33]}~{digest_text(given)}"
 
 
-# What a turn is: what the agent did between two messages of its user, or one step of the agent.
-TURNS = ("user", "step")
+# What begins a turn: a message of the user, a message of the agent, or a plan that it commits.
+TURNS = {
+    "user": "What the agent does after a message of its user",
+    "step": "Each step: a message of the agent, with what came back",
+    "plan": "Each plan that the agent commits, with the work that follows",
+}
 
 
 def split_turns(
@@ -158,17 +163,11 @@ def split_turns(
 
     A turn begins where the agent speaks or acts after its user did, and ends with what the user
     said last before the agent came again. What the agent's program writes in the user's place, such
-    as a summary, begins none. With ``by`` as "step", every message of the agent begins a turn.
+    as a summary, begins none. With ``by`` as "step", every message of the agent begins a turn; with
+    "plan" the first one does, and each that commits another plan than the one before, unless the
+    agent's message before it committed one, too.
     """
-    starts = []
-    answered = True
-    for place, message in enumerate(messages):
-        if message.speaker == "assistant":
-            if answered or by == "step":
-                starts.append(place)
-            answered = False
-        elif message.speaker in ("user", "system") and not message.by_program:
-            answered = True
+    starts = _plan_starts(messages) if by == "plan" else _starts(messages, by == "step")
     if not starts:
         return tuple(messages), ()
     ends = [*starts[1:], len(messages)]
@@ -176,6 +175,39 @@ def split_turns(
         _turn(index, tuple(messages[start:end]))
         for index, (start, end) in enumerate(zip(starts, ends, strict=True), 1)
     )
+
+
+def _starts(messages: Sequence[ImportedMessage], every: bool) -> list[int]:
+    starts = []
+    answered = True
+    for place, message in enumerate(messages):
+        if message.speaker == "assistant":
+            if answered or every:
+                starts.append(place)
+            answered = False
+        elif message.speaker in ("user", "system") and not message.by_program:
+            answered = True
+    return starts
+
+
+def _plan_starts(messages: Sequence[ImportedMessage]) -> list[int]:
+    starts: list[int] = []
+    last: tuple[str, ...] = ()
+    planning = False
+    for place, message in enumerate(messages):
+        if message.speaker != "assistant":
+            continue
+        plan = commits_plan(message.calls, last)
+        if not starts or (plan and not planning):
+            starts.append(place)
+        last, planning = plan or last, bool(plan)
+    return starts
+
+
+def commits_plan(calls: Iterable[ToolCall], last: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the plan that calls of one message commit, if it is another one than the last."""
+    plans = [plan for call in calls if (plan := committed_plan(call.name, call.arguments))]
+    return plans[-1] if plans and plans[-1] != last else ()
 
 
 def _turn(index: int, messages: tuple[ImportedMessage, ...]) -> ImportedTurn:

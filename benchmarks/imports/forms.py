@@ -3,6 +3,7 @@
 from django import forms
 from django.conf import settings
 
+from benchmarks.formats.trajectory import TURNS
 from benchmarks.imports.selectors import import_formats
 
 
@@ -30,6 +31,13 @@ class TrajectoryImportForm(forms.Form):
         max_length=120,
         help_text="The agent, if the file does not name it. If empty, the file’s name is used.",
     )
+    turns = forms.ChoiceField(
+        label="A turn is",
+        required=False,
+        choices=list(TURNS.items()),
+        help_text="Steps suit coding sessions: they have few messages of a user. You can change it "
+        "later on the run’s page.",
+    )
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
@@ -41,11 +49,21 @@ class TrajectoryImportForm(forms.Form):
         offered = [(one.name, one.title) for one in import_formats()]
         field.choices = [("", "Detect automatically"), *offered]
 
+    def clean_turns(self) -> str:
+        return self.cleaned_data["turns"] or "user"
+
     def clean_file(self) -> object:
         file = self.cleaned_data["file"]
         if file.size > settings.UPLOAD_BYTES:
             raise forms.ValidationError(too_large())
         return file
+
+
+class TurnsForm(forms.Form):
+    """What a turn of an imported run is."""
+
+    use_required_attribute = False
+    turns = forms.ChoiceField(label="A turn is", choices=list(TURNS.items()))
 
 
 def too_large() -> str:

@@ -4,8 +4,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
-from operator import attrgetter
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -17,17 +15,17 @@ from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import ImportRefused
 from benchmarks.core.plugins import PLUG_IN, find_plug_in
 from benchmarks.core.registry import EXTERNAL
-from benchmarks.core.types import Message
 from benchmarks.formats.registry import agent_title
 from benchmarks.formats.trajectory import (
+    LARGEST,
     ImportedMessage,
     ImportedTask,
     ImportedTrajectory,
     ImportedTurn,
-    ToolCall,
     split_turns,
     trajectory_metrics,
 )
+from benchmarks.imports.stored_messages import prompt_digest, stored_message, stored_turn
 from benchmarks.models import Agent, Dataset, Run, StoredMessage, Task, Trajectory, Turn
 from benchmarks.source_digest import sealed_plug_in
 
@@ -35,9 +33,6 @@ from benchmarks.source_digest import sealed_plug_in
 CHUNK = 2000
 CONDITION = "as imported"
 _WHOLE = (-(2**63), 2**63 - 1)
-_PLAIN = ("call_id", "name", "hidden", "reasoning", "at")
-_FIGURES = ("tokens_in", "tokens_out", "cost")
-_plain, _figures = attrgetter(*_PLAIN), attrgetter(*_FIGURES)
 
 
 def chunks(trajectories: Iterable[ImportedTrajectory]) -> Iterator[list[ImportedTrajectory]]:
@@ -76,6 +71,8 @@ class RowSaver:
         """Store a chunk."""
         tasks = self._tasks([t.task for t in chunk])
         split = [split_turns(t.messages, self.turns_by) for t in chunk]
+        for _, turns in split:
+            check_number(turns)
         rows = Trajectory.objects.bulk_create(
             [
                 self._trajectory(t, tasks[t.task.id], len(turns), () if turns else opening)
@@ -84,7 +81,13 @@ class RowSaver:
         )
         self._store_prompts({m.text for t in chunk for m in t.messages if m.speaker == "system"})
         made = [
-            _turn(row.pk, turn, opening if turn.index == 1 else (), turn.index == len(turns))
+            stored_turn(
+                row.pk,
+                turn,
+                [stored_message(message) for message in (opening if turn.index == 1 else ())],
+                [stored_message(message) for message in turn.messages],
+                final=turn.index == len(turns),
+            )
             for row, (opening, turns) in zip(rows, split, strict=True)
             for turn in turns
         ]
@@ -168,7 +171,7 @@ class RowSaver:
                 # as the file states them; the metrics also hold what was counted
                 "scores": given.scores,
                 "undefined": given.undefined,
-                **({"opening": [_stored_message(m) for m in opening]} if opening else {}),
+                **({"opening": [stored_message(m) for m in opening]} if opening else {}),
                 **({"rubric": [asdict(score) for score in given.rubric]} if given.rubric else {}),
             },
             started_at=_moment(given.started),
@@ -199,7 +202,7 @@ class RowSaver:
 
     def _store_prompts(self, texts: set[str]) -> None:
         """Store each system message once: the same text opens every trajectory."""
-        new = {_digest(text): text for text in texts if text not in self.prompts}
+        new = {prompt_digest(text): text for text in texts if text not in self.prompts}
         StoredMessage.objects.bulk_create(
             [
                 StoredMessage(digest=digest, speaker="system", text=text)
@@ -211,55 +214,13 @@ class RowSaver:
         self.prompts = texts if len(texts) < 100 else set()
 
 
-@lru_cache(maxsize=32)
-def _digest(text: str) -> str:
-    """Return the digest under which a system message is stored."""
-    return Message("system", text).digest
-
-
-def _turn(
-    trajectory: int, turn: ImportedTurn, opening: Sequence[ImportedMessage], final: bool
-) -> Turn:
-    payload = {"messages": [_stored_message(message) for message in turn.messages]}
-    if turn.index == 1:
-        payload["opening"] = [_stored_message(message) for message in opening]
-    return Turn(
-        trajectory_id=trajectory,
-        index=turn.index,
-        text=turn.text,
-        feedback=turn.feedback,
-        payload=payload,
-        is_final=final,
-    )
-
-
-def _stored_message(message: ImportedMessage) -> dict[str, Any]:
-    """Return a message as JSON without empty fields; a system message is a digest."""
-    kept: dict[str, Any] = {"speaker": message.speaker}
-    if message.speaker == "system":
-        kept["digest"] = _digest(message.text)
-    elif message.text:
-        kept["text"] = message.text
-    if message.calls:
-        kept["calls"] = [_stored_call(call) for call in message.calls]
-    for name, value in zip(_PLAIN, _plain(message), strict=True):
-        if value:
-            kept[name] = value
-    for name, value in zip(_FIGURES, _figures(message), strict=True):
-        if value is not None:
-            kept[name] = value
-    if message.extra:
-        kept["extra"] = message.extra
-    return kept
-
-
-def _stored_call(call: ToolCall) -> dict[str, Any]:
-    kept: dict[str, Any] = {"name": call.name, "id": call.id, "arguments": call.arguments}
-    if call.by != "agent":
-        kept["by"] = call.by
-    if call.raw:
-        kept["raw"] = True
-    return kept
+def check_number(turns: Sequence[ImportedTurn]) -> None:
+    """Refuse more turns than can be numbered."""
+    if len(turns) > LARGEST:
+        raise ImportRefused(
+            f"a trajectory has {len(turns):,} turns; at most {LARGEST:,} can be stored: choose "
+            "larger turns, such as those between messages of the user"
+        )
 
 
 def _flat(value: Mapping[str, Any], above: str = "") -> dict[str, Any]:

@@ -12,6 +12,7 @@ from benchmarks.jobs.selectors import STATES
 from benchmarks.models import Dataset, Job, Run
 
 IMPORT, DATASET, PROBLEMS = "import-trajectories", "import-dataset", "import-problems"
+TURN_CHANGE = "change-turns"
 
 
 def import_jobs() -> QuerySet[Job]:
@@ -23,6 +24,17 @@ def dataset_jobs() -> QuerySet[Job]:
     """Return imports of datasets and of problems, the newest first."""
     kinds = (DATASET, PROBLEMS)
     return Job.objects.filter(kind__in=kinds).select_related("created_by").order_by("-pk")
+
+
+def turn_changes(run: int) -> QuerySet[Job]:
+    """Return changes of the turns of a run, the newest first."""
+    return Job.objects.filter(kind=TURN_CHANGE, payload__run=run).order_by("-pk")
+
+
+def imported_runs() -> QuerySet[Run]:
+    """Return runs that came from files."""
+    rows = Run.objects.filter(kind=Run.Kind.IMPORTED, removed_at__isnull=True)
+    return rows.select_related("agent", "dataset")
 
 
 @dataclass(frozen=True)

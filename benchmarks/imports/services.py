@@ -52,8 +52,8 @@ def import_trajectories(
     Without a ``format`` it is detected. Files of one format under one ``name`` share their
     dataset, so that their agents can be compared on the same tasks. ``agent`` names the
     agent if the file does not. ``others`` are files that belong to the first one. ``progress`` is
-    called with the number of turns stored so far, before the transaction ends. ``turns_by`` says
-    what begins a turn: a message of the user, or each step of the agent.
+    called with the number of turns stored so far, before the transaction ends. ``turns_by`` is a
+    key of ``TURNS``: what begins a turn.
     """
     format, source = settle(open_source(path, others), format)
     checksum = source.checksum()

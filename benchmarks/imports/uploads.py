@@ -127,7 +127,13 @@ def upload_digest(upload: "UploadedFile[bytes]") -> str:
 
 
 def enqueue_import(
-    *, upload: Upload, format: str, name: str, agent: str, created_by: User | None
+    *,
+    upload: Upload,
+    format: str,
+    name: str,
+    agent: str,
+    created_by: User | None,
+    turns: str = "user",
 ) -> Job:
     """Let a worker import an upload."""
     return enqueue_job(
@@ -140,6 +146,7 @@ def enqueue_import(
             "format": format,
             "name": name,
             "agent": agent,
+            "turns": turns,
         },
         created_by=created_by,
     )
@@ -156,7 +163,13 @@ def is_quick(upload: "UploadedFile[bytes]") -> bool:
 
 
 def import_now(
-    *, upload: "UploadedFile[bytes]", format: str, name: str, agent: str, created_by: User | None
+    *,
+    upload: "UploadedFile[bytes]",
+    format: str,
+    name: str,
+    agent: str,
+    created_by: User | None,
+    turns: str = "user",
 ) -> SavedImport:
     """Import a small file while its sender waits."""
     check_size(upload)
@@ -166,7 +179,12 @@ def import_now(
             for piece in _pieces(upload):
                 file.write(piece)
         return import_trajectories(
-            path=path, format=format, name=name, agent=agent, created_by=created_by
+            path=path,
+            format=format,
+            name=name,
+            agent=agent,
+            created_by=created_by,
+            turns_by=turns,
         )
 
 
@@ -203,6 +221,7 @@ def import_upload(job: Job, progress: Progress) -> None:
                     agent=given["agent"],
                     created_by=job.created_by,
                     progress=tell,
+                    turns_by=given.get("turns", "user"),
                 )
         # Deleting the file's pieces reads all of their pages once more.
         conclude(job, upload, {"result": import_result(saved)})

@@ -13,8 +13,22 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import START, allow, fetch, signed_in, visibility
-from benchmarks.imports.forms import TrajectoryImportForm, too_large
-from benchmarks.imports.selectors import ImportView, import_formats, import_jobs
+from benchmarks.core.errors import CoreError
+from benchmarks.formats.trajectory import TURNS
+from benchmarks.imports.forms import TrajectoryImportForm, TurnsForm, too_large
+from benchmarks.imports.selectors import (
+    ImportView,
+    import_formats,
+    import_jobs,
+    imported_runs,
+    turn_changes,
+)
+from benchmarks.imports.turns import (
+    enqueue_change,
+    states_scores_of_turns,
+    turns_of,
+    uses_of_turns,
+)
 from benchmarks.imports.uploads import announces_too_much, enqueue_import, store_upload
 from benchmarks.responses import STOP_POLLING
 
@@ -88,6 +102,7 @@ def _import(request: HttpRequest) -> HttpResponse:
         format=given["format"],
         name=given["name"],
         agent=given["agent"],
+        turns=given["turns"],
         created_by=request.user,
     )
     return HttpResponseRedirect(reverse("benchmarks:import_job", args=[job.pk]))
@@ -111,7 +126,7 @@ def import_job(request: HttpRequest, job_id: int) -> HttpResponse:
     """Show one import; if it was refused, also the form with all values but the file."""
     view = ImportView(fetch(request, import_jobs(), START, pk=job_id))
     payload = view.job.payload
-    kept = {name: payload.get(name, "") for name in ("format", "name", "agent")}
+    kept = {name: payload.get(name, "") for name in ("format", "name", "agent", "turns")}
     context = {
         "view": view,
         "form": TrajectoryImportForm(initial=kept) if view.over and not view.result else None,
@@ -125,6 +140,36 @@ def import_job(request: HttpRequest, job_id: int) -> HttpResponse:
 def import_progress(request: HttpRequest, job_id: int) -> HttpResponse:
     """Return the progress fragment, polled every second: 204 if unchanged, a reload at the end."""
     return answer_progress(request, ImportView(fetch(request, import_jobs(), START, pk=job_id)))
+
+
+@signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_turns(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Change what a turn of an imported run is, or copy the run with other turns."""
+    run = fetch(request, imported_runs(), START, pk=run_id)
+    form = TurnsForm(request.POST or None, initial={"turns": turns_of(run)})
+    if request.method == "POST" and form.is_valid():
+        assert isinstance(request.user, User)
+        given = form.cleaned_data["turns"]
+        copy = request.POST.get("act") == "copy"
+        try:
+            enqueue_change(run=run, by=given, copy=copy, created_by=request.user)
+        except CoreError as error:
+            form.add_error("turns", str(error))
+        else:
+            return HttpResponseRedirect(reverse("benchmarks:run_turns", args=[run.pk]))
+    job = turn_changes(run.pk).first()
+    context = {
+        "run": run,
+        "form": form,
+        "now": TURNS[turns_of(run)],
+        "uses": uses_of_turns(run),
+        "fixed": states_scores_of_turns(run),
+        "view": job and ImportView(job),
+        "changed": job and job.payload.get("result"),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "benchmarks/imports/run_turns.html", context, status=status)
 
 
 def answer_progress(request: HttpRequest, view: ImportView) -> HttpResponse:

@@ -250,14 +250,16 @@ class PlanJury(Transport):
         format: str = "",
         name: str = "",
         agent: str = "",
+        turns: str = "",
         seconds: float = 3600,
         every: float = 2,
     ) -> dict[str, Any]:
         """Import trajectories and wait for it: ``dataset``, ``runs`` and counts.
 
+        ``turns`` says what begins a turn: "user" (default), "step" or "plan".
         Raises ``JobFailed`` with the first faults of a file that is refused in the background.
         """
-        fields = {"format": format, "name": name, "agent": agent}
+        fields = {"format": format, "name": name, "agent": agent, "turns": turns}
         given = {key: value for key, value in fields.items() if value}
         made = self._upload("/imports", Path(path), given)
         if "id" not in made:

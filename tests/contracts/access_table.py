@@ -220,6 +220,8 @@ analysis:failure_label            GET  login    403      403      403      403  
 analysis:failure_label            POST login    403      403      403      403      403      403      422      403      422
 benchmarks:trajectory_import      GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:trajectory_import      POST login    403      403      403      403      403      403      403      422      422
+benchmarks:run_turns              GET  login    403      403      403      403      403      403      403      404      404
+benchmarks:run_turns              POST login    403      403      403      403      403      403      403      404      404
 benchmarks:import_job             GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:import_delete          GET  login    403      403      403      403      403      403      403      403      ok
 benchmarks:import_delete          POST login    403      403      403      403      403      403      403      403      moved

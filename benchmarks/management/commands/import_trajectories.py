@@ -45,7 +45,8 @@ class Command(BaseCommand):
             "--turns",
             choices=TURNS,
             default="user",
-            help="what begins a turn: a message of the user (default), or each step of the agent",
+            help="what begins a turn: a message of the user (default), each step of the agent, or "
+            "each plan that it commits",
         )
         parser.add_argument(
             "--dry-run", action="store_true", help="store nothing; say what each file holds"
