@@ -9,12 +9,16 @@ from analysis.figures.layout.elements import (
     interval_lines,
     label,
     points,
+    row_label,
     share_axis,
     undefined_marks,
     wrapped_label,
 )
 from analysis.figures.layout.theme import NEUTRAL, Figure, make_figure
 from analysis.stats.results import Estimate
+
+# Letters of a line of a row's name.
+ROW_LETTERS = 44
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ def share_dots(
 
     The first of ``shares`` says where a value is undefined.
     """
-    rows = [label(name) for name in names]
+    rows = [row_label(name, ROW_LETTERS) for name in names]
     traces: list[Trace] = []
     for one in shares:
         traces += [
@@ -80,7 +84,7 @@ def share_dots(
         known = [name for name in names if name in other.values]
         traces.append(
             points(
-                [label(name) for name in known],
+                [row_label(name, ROW_LETTERS) for name in known],
                 [other.values[name] for name in known],
                 "x",
                 unit="share",

@@ -20,16 +20,28 @@ class TrajectoryFaults:
     """The faults of one trajectory: by key the turns that show it, ascending.
 
     A fault of the whole trajectory stands at its last turn and is named in ``at_end`` too.
+    ``events`` has the faults by turn, without those that another fault of the turn says already.
     """
 
     turns: dict[str, list[int]] = field(default_factory=dict)
     at_end: set[str] = field(default_factory=set)
+    events: dict[int, set[str]] = field(default_factory=dict)
 
-    def add(self, fault: str, turn: int) -> None:
+    def add(self, fault: str, turn: int, *, event: bool = True) -> None:
         """Note that a turn shows a fault; more than once is once."""
         turns = self.turns.setdefault(fault, [])
         if turn not in turns:
             turns.append(turn)
+        if event:
+            self.events.setdefault(turn, set()).add(fault)
+
+    def steps(self, order: Sequence[str]) -> tuple[tuple[tuple[str, ...], int | None], ...]:
+        """Return the faults of each turn with any, in ``order``, then those known at the end."""
+        steps: list[tuple[set[str], int | None]] = []
+        for turn in sorted(self.events):
+            steps.append((self.events[turn], turn))
+        steps.append((self.at_end, None))
+        return tuple((tuple(sorted(step, key=order.index)), turn) for step, turn in steps if step)
 
 
 def find_faults(ids: Sequence[int], faults: Faults) -> dict[int, TrajectoryFaults]:
@@ -54,21 +66,28 @@ def find_faults(ids: Sequence[int], faults: Faults) -> dict[int, TrajectoryFault
 class KnownFailures:
     """Ended trajectories of any systems: how each ended and its faults, by names of their own.
 
-    ``does`` says of each name what trajectories with it do, ``titles`` what it is called.
+    ``does`` says of each name what trajectories with it do, ``titles`` what it is called. ``once``
+    are the faults whose return has a name of its own; ``tasks`` are the trajectories' tasks.
     """
 
     ones: Mapping[int, FailedTrajectory]
     does: Mapping[str, str]
     titles: Mapping[str, str]
+    once: frozenset[str]
+    tasks: Mapping[int, int]
 
 
 def known_failures(ids: Sequence[int]) -> KnownFailures:
     """Return endings and faults of trajectories; those of different systems have other names."""
     systems: dict[str, dict[int, str]] = {}
+    tasks: dict[int, int] = {}
+    once: set[str] = set()
     for at in range(0, len(ids), CHUNK):
         rows = Trajectory.objects.filter(pk__in=ids[at : at + CHUNK]).order_by("pk")
-        for pk, name, ending in rows.values_list("pk", "run__dataset__system", "termination"):
+        fields = ("pk", "run__dataset__system", "termination", "task")
+        for pk, name, ending, task in rows.values_list(*fields):
             systems.setdefault(name, {})[pk] = ending
+            tasks[pk] = task
     ones: dict[int, FailedTrajectory] = {}
     does: dict[str, str] = {}
     titles: dict[str, str] = {}
@@ -78,21 +97,28 @@ def known_failures(ids: Sequence[int]) -> KnownFailures:
             does[f"{key} fault {code}"] = fault.does
             titles[f"{key} fault {code}"] = fault.title
         by_trajectory = find_faults(list(endings), system.faults)
+        once |= {f"{key} fault {code}" for code in named_returns(system.faults)}
+        order = list(system.faults.all)
         for pk, code in endings.items():
             named = system.labels.ending(code)
             does[f"{key} ending {code}"] = named.does or f"end as “{named.title}”"
-            titles[f"{key} ending {code}"] = f"{named.title}, no fault noted"
-            turns = {
-                f"{key} fault {fault}": len(shown)
-                for fault, shown in by_trajectory[pk].turns.items()
-            }
-            most = max(turns.values(), default=0)
+            titles[f"{key} ending {code}"] = named.title
+            faulty = by_trajectory[pk]
             ones[pk] = FailedTrajectory(
                 f"{key} ending {code}",
-                frozenset(turns),
-                frozenset(fault for fault, shown in turns.items() if shown == most),
+                frozenset(f"{key} fault {fault}" for fault in faulty.turns),
+                tuple(
+                    (tuple(f"{key} fault {fault}" for fault in step), turn)
+                    for step, turn in faulty.steps(order)
+                ),
             )
-    return KnownFailures(ones, does, titles)
+    return KnownFailures(ones, does, titles, frozenset(once), tasks)
+
+
+def named_returns(faults: Faults) -> frozenset[str]:
+    """Return the faults whose return has a name of its own: violations, if these can return."""
+    again = faults.violated_again
+    return frozenset({again, *faults.violations.values()} if again else ())
 
 
 def _add_repeats(turns: QuerySet[Turn], by_trajectory: Mapping[int, TrajectoryFaults]) -> None:
@@ -125,7 +151,7 @@ def _add_violations(
     about = rows.values_list("turn__trajectory", "turn__index", "kind", "repeated").distinct()
     for pk, index, kind, repeated in about:
         if fault := faults.violations.get(kind):
-            by_trajectory[pk].add(fault, index)
+            by_trajectory[pk].add(fault, index, event=not (repeated and faults.violated_again))
         if repeated and faults.violated_again:
             by_trajectory[pk].add(faults.violated_again, index)
 
@@ -144,7 +170,7 @@ def _add_outcomes(
     rows = Trajectory.objects.filter(pk__in=ids)
     for pk, last, *values in _with_parts(rows, faults.outcome_parts, "pk", "turn_count"):
         for fault in faults.at_end(dict(zip(faults.outcome_parts, values, strict=True))):
-            by_trajectory[pk].add(fault, last)
+            by_trajectory[pk].add(fault, last, event=False)
             by_trajectory[pk].at_end.add(fault)
 
 

@@ -65,7 +65,7 @@ def failure_groups(failed: int, query: str) -> GroupsLink:
         words = "One failed: there is nothing to group it with."
         return GroupsLink("", words if failed else "None failed: there is nothing to group.")
     url = address("analysis:trajectory_groups", query)
-    return GroupsLink(url, f"Group the {failed:,} failures by fault and words")
+    return GroupsLink(url, f"Group the {failed:,} failures by what happened and words")
 
 
 def side_by_side(a: ChosenRun, b: ChosenRun, measure: str, **more: Any) -> str:

@@ -154,13 +154,19 @@ def _fits(term: SearchTerm, words: Sequence[str]) -> bool:
 
 
 def _cut(text: str, marks: Sequence[tuple[int, int, int]], start: int) -> tuple[SnippetPart, ...]:
-    """Return the excerpt from ``start``, cut between words, in parts."""
+    """Return the excerpt from ``start`` in parts: it begins and ends at words of any usual length.
+
+    A word at its border is left out, or kept whole where nothing shorter is left.
+    """
     if start and not text[start - 1].isspace():
-        space = text.find(" ", start, start + LEAD // 2)
-        start = space + 1 if space >= 0 else start
+        ahead = (at + 1 for at in range(start, start + LEAD // 2) if text[at : at + 1].isspace())
+        back = (at for at in range(start, max(0, start - LENGTH), -1) if text[at - 1].isspace())
+        start = next(ahead, next(back, 0 if start <= LENGTH else start))
     end = min(len(text), start + LENGTH)
-    if end < len(text) and (space := text.rfind(" ", start + LENGTH // 2, end)) >= 0:
-        end = space
+    if end < len(text) and not text[end].isspace():
+        inside = (at for at in range(end, start + LENGTH // 2, -1) if text[at].isspace())
+        beyond = (at for at in range(end, end + LENGTH) if at >= len(text) or text[at].isspace())
+        end = next(inside, next(beyond, end))
     parts: list[SnippetPart] = [SnippetPart("… ")] if start else []
     at = start
     for begin, stop, _ in marks:

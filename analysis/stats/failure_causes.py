@@ -1,11 +1,13 @@
-"""Traits that most of a set of failed trajectories share: their ending, and what sets them apart.
+"""What failed trajectories share: the order of their faults, their ending, what sets them apart.
 
 For reading, not for inference: the same trajectories choose the cause and count it.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple
 
 # An ending or a fault that fewer than half of them share is no cause of most of them.
 MOST_OF_THEM = 0.5
@@ -14,18 +16,63 @@ APART = 0.1
 NEARLY = 1e-9
 # One failure has nothing in common with others.
 LEAST = 2
+# A sequence that fewer failures share, or with more steps, is told with less detail.
+LEAST_ALIKE = 3
+MOST_STEPS = 6
 
 
 @dataclass(frozen=True)
 class FailedTrajectory:
     """A failed trajectory: how it ended, and the faults that it has.
 
-    ``most`` are the faults that most of its turns show, several where as many turns show them.
+    ``steps`` are the faults in the order of the turns that show them, each step with its turn;
+    None where a fault is known of the whole trajectory only.
     """
 
     ending: str
     faults: frozenset[str]
-    most: frozenset[str] = frozenset()
+    steps: tuple[tuple[tuple[str, ...], int | None], ...] = ()
+
+
+class FaultEvent(NamedTuple):
+    """A fault in a sequence; ``again``: it had occurred before, with others in between."""
+
+    fault: str
+    again: bool = False
+
+
+class FaultSequence(NamedTuple):
+    """What happened in which order, up to the ending; ``cut``: further steps are left out."""
+
+    steps: tuple[tuple[FaultEvent, ...], ...]
+    ending: str
+    cut: bool = False
+
+    def in_words(self, titles: Mapping[str, str], ending: str) -> str:
+        """Return it as “World constraint violated → same plan twice in a row → early stop”.
+
+        ``titles`` name the faults, ``ending`` is the title of the ending.
+        """
+        if not self.steps:
+            return f"{ending}, no fault noted"
+        steps = [
+            " and ".join(_lower(titles[event.fault]) + " again" * event.again for event in step)
+            for step in self.steps
+        ]
+        words = " → ".join([*steps, *["…"] * self.cut, _lower(ending)])
+        return words[:1].upper() + words[1:]
+
+
+def _lower(title: str) -> str:
+    """Return a title as it reads within a sentence; one that begins with an acronym stays."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+
+
+class PlacedSequence(NamedTuple):
+    """The sequence of one trajectory, and the turn of each of its steps (None: of the whole)."""
+
+    sequence: FaultSequence
+    turns: tuple[int | None, ...]
 
 
 @dataclass(frozen=True)
@@ -53,17 +100,61 @@ class Cause:
         return f"{words}, and {having} of these {fault_does}"
 
 
-def main_faults(failures: Mapping[int, FailedTrajectory]) -> dict[int, str]:
-    """Return one fault of each trajectory: that which most of its turns show.
+def fault_sequences(
+    failures: Mapping[int, FailedTrajectory], once: Collection[str] = ()
+) -> dict[int, PlacedSequence]:
+    """Return what happened in each trajectory, in its order, as finely as others share it.
 
-    Of several it is the one that fewest of all trajectories have, which says most about it. A
-    trajectory without a fault has the name of its ending.
+    Turns that show the same faults as the step before are one step with it. The finest sequence
+    has each fault at its first occurrence, and once more (“again”) where it returns after others;
+    faults in ``once`` never return, for their system names that itself. Where fewer than three
+    trajectories share it, or it has more than six steps, first occurrences alone are told; where
+    that is so, too, the first step and the ending.
     """
-    spread = Counter(fault for one in failures.values() for fault in one.faults)
-    return {
-        pk: min(one.most, key=lambda fault: (spread[fault], fault), default=one.ending)
-        for pk, one in failures.items()
-    }
+    levels: list[dict[int, PlacedSequence]] = [
+        {pk: _sequence(one, once, again=True) for pk, one in failures.items()},
+        {pk: _sequence(one, once, again=False) for pk, one in failures.items()},
+    ]
+    shared = [Counter(placed.sequence for placed in level.values()) for level in levels]
+
+    def finest(pk: int) -> PlacedSequence:
+        for level, counts in zip(levels, shared, strict=True):
+            sequence = level[pk].sequence
+            if counts[sequence] >= LEAST_ALIKE and len(sequence.steps) <= MOST_STEPS:
+                return level[pk]
+        (steps, ending, _), turns = levels[-1][pk]
+        return PlacedSequence(FaultSequence(steps[:1], ending, len(steps) > 1), turns[:1])
+
+    return {pk: finest(pk) for pk in failures}
+
+
+def _sequence(one: FailedTrajectory, once: Collection[str], *, again: bool) -> PlacedSequence:
+    """Return the events of a trajectory with the turn of each step."""
+    steps: list[tuple[FaultEvent, ...]] = []
+    turns: list[int | None] = []
+    seen: set[str] = set()
+    returned: set[str] = set()
+    before: Collection[str] = ()
+    for faults, turn in one.steps:
+        step = []
+        for fault in faults:
+            if fault not in seen:
+                step.append(FaultEvent(fault))
+            elif again and not {fault} & {*before, *returned, *once}:
+                step.append(FaultEvent(fault, True))
+                returned.add(fault)
+        seen.update(faults)
+        before = faults
+        if step:
+            steps.append(tuple(step))
+            turns.append(turn)
+    return PlacedSequence(FaultSequence(tuple(steps), one.ending), tuple(turns))
+
+
+def median_turns(steps: Sequence[Sequence[int | None]], lengths: Sequence[int]) -> str:
+    """Return the median turn of each step of equal sequences and of the last turn: “1 → 3 → 5”."""
+    medians = [median(turns) for turns in zip(*steps, strict=True) if None not in turns]
+    return " → ".join(f"{turn:g}" for turn in [*medians, median(lengths)])
 
 
 def structured_cause(

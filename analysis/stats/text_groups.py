@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from analysis.stats.columns import Codes, Floats, check_length_of
-from analysis.stats.descriptive.proportions import share
-from analysis.stats.results import Estimate
 
 METHOD = "TF-IDF, spherical k-means"
 LEAST = 10
@@ -74,9 +72,6 @@ class TextGroup:
         Mean cosine of its texts with its middle, 0 to 1; None without shared words.
     counts
         Texts by owner, owners without any among them.
-    shares
-        By owner: share of its texts, grouped or not, that lie in this group. Wilson intervals,
-        which take texts as independent.
     """
 
     number: int
@@ -86,7 +81,6 @@ class TextGroup:
     typical: tuple[TypicalText, ...]
     cohesion: float | None
     counts: Mapping[str, int]
-    shares: Mapping[str, Estimate]
 
 
 @dataclass(frozen=True)
@@ -190,7 +184,6 @@ def group_texts(
                     typical=_typical(used, cosines, keys, texts, most_typical),
                     cohesion=float(cosines.mean()) if used.size else None,
                     counts={owner: counts[owner] for owner in totals},
-                    shares={owner: share(counts[owner], of) for owner, of in totals.items()},
                 )
             )
     loose = [

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from django.core.cache import caches
 
-_VALUE = re.compile(r"([0-9a-f]{16})\.(\d{1,3})")
+_VALUE = re.compile(r"([0-9a-f]{16})\.(\d{1,4})")
 
 
 @dataclass(frozen=True)
 class SimilarGroup:
-    """One group: its number, the words that set it apart, the ids of its trajectories, and the
-    fault that most of their turns show.
+    """One group: its number, the words that set it apart (if any), the ids of its trajectories,
+    and what happened in them.
     """
 
     number: int
@@ -24,7 +24,7 @@ class SimilarGroup:
     def title(self) -> str:
         """The name where it stands alone."""
         words = f" ({', '.join(self.words[:3])})" if self.words else ""
-        return f"Group {self.number} of failures: {self.fault}{words}"
+        return f"Failures: {self.fault}{words}"
 
 
 def group_value(key: str, number: int) -> str:

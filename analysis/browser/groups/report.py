@@ -1,22 +1,28 @@
-"""Groups of failures by fault and by words: sizes, models, and the turns that are most typical."""
+"""Groups of failures by what happened in which order, then by words: sizes, agents, texts."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator
 from functools import partial
 from typing import NamedTuple
 
 from analysis.browser.groups.failure_groups import (
-    FAILED,
     MOST_TEXTS,
-    TEXTS,
     GroupedTrajectories,
     GroupOptions,
     drawn,
 )
+from analysis.browser.groups.sentences import (
+    FailureGroup,
+    answer,
+    group_sequences,
+    how,
+    many_of,
+    why_nothing,
+)
 from analysis.figures.layout.theme import ACCENT, Figure
 from analysis.figures.shares import Shares, share_dots
-from analysis.frames.failure_texts import FEEDBACK, LAST_TURNS, MOST_SIGNS, PLAN, EndText, end_texts
-from analysis.frames.failures import KnownFailures, known_failures
+from analysis.frames.failure_texts import EndText, end_texts
+from analysis.frames.failures import known_failures
 from analysis.kit import columns
 from analysis.kit.columns import Column
 from analysis.kit.links import Link
@@ -26,15 +32,21 @@ from analysis.reports import content as parts
 from analysis.reports.addresses import LEAST_GROUPED
 from analysis.reports.content import Cell, Report, text_cell
 from analysis.reports.deferred_reports import KEEP_SECONDS, note_progress
-from analysis.reports.formatting import counted, first_up, listed, number, plural
+from analysis.reports.formatting import first_up, plural
 from analysis.search.query import SearchTerm
 from analysis.search.snippets import excerpt
-from analysis.stats.descriptive.proportions import share
-from analysis.stats.failure_causes import main_faults
-from analysis.stats.text_groups import NOT_CLEAR, TextGroup, TextGroups, group_texts
+from analysis.stats.descriptive.trials import success_rate
+from analysis.stats.failure_causes import (
+    fault_sequences,
+    median_turns,
+)
+from analysis.stats.results import Estimate
+from analysis.stats.text_groups import TextGroup, group_texts
 from analysis.trajectory_index.similar_groups import SimilarGroup, group_value, keep_groups
 
-FAULTS_NAMED = 3
+# Groups in the figure; the table has all.
+MOST_DRAWN = 12
+HAPPENED = "What happened, in order"
 # What the trajectories of a mark are, where they are not the real thing.
 MARKS = {
     "demo": ("Demo data", "come with the demo and say nothing about a real model."),
@@ -46,16 +58,33 @@ MARKS = {
 }
 
 
-class TypicalRow(NamedTuple):
-    """A text near the middle of its group."""
+class AgentRow(NamedTuple):
+    """The trajectories of one agent in a group: how many, and their share of all of the agent."""
 
-    group: TextGroup
+    group: FailureGroup
+    agent: str
+    n: int
+    share: Estimate
+
+
+class PartRow(NamedTuple):
+    """A group by words within the group of a sequence."""
+
+    group: FailureGroup
+    part: TextGroup
+
+
+class TypicalRow(NamedTuple):
+    """A text near the middle of its group by words."""
+
+    group: FailureGroup
+    part: TextGroup
     text: EndText
     similarity: float
 
 
 def groups_report(asked: GroupOptions, chosen: GroupedTrajectories, key: str) -> Report:
-    """Group what was chosen by fault, then by texts, and keep the groups for lists to narrow to."""
+    """Group what was chosen by its faults in order, then by texts; keep the groups for lists."""
     return report_of(partial(_content, asked=asked, chosen=chosen, key=key))
 
 
@@ -69,131 +98,186 @@ def _content(
     agent_of = dict(zip(chosen.ids, chosen.agents, strict=True))
     note_progress("reading their faults and how they ended")
     known = known_failures([text.trajectory for text in texts])
-    fault_of = main_faults(known.ones)
+    placed = fault_sequences(known.ones, known.once)
+    sequence_of = {
+        pk: one.sequence.in_words(known.titles, known.titles[one.sequence.ending])
+        for pk, one in placed.items()
+    }
     note_progress(f"grouping {plural(len(texts), 'text')}")
     grouped = group_texts(
         [text.trajectory for text in texts],
         [text.text for text in texts],
         [agent_of[text.trajectory] for text in texts],
-        [fault_of[text.trajectory] for text in texts],
+        [sequence_of[text.trajectory] for text in texts],
         groups=asked.groups,
         seed=asked.seed,
     )
     for mark, (title, words) in MARKS.items():
         if count := chosen.marks.get(mark):
             sheet.banner(title, f"{count:,} of {len(chosen.ids):,} trajectories {words}")
-    sheet.how(*_how(asked, chosen, grouped, known, read=len(ids), texts=len(texts)))
+    sheet.how(*how(asked, chosen, grouped, read=len(ids), texts=len(texts)))
     if len(texts) < LEAST_GROUPED:
-        sheet.nothing(*_why_nothing(asked, chosen, len(texts)))
+        sheet.nothing(*why_nothing(asked, chosen, len(texts)))
         return
+    by_key: dict[Hashable, EndText] = {text.trajectory: text for text in texts}
     members: dict[int, list[int]] = {}
     for text, label in zip(texts, grouped.labels, strict=True):
         if label is not None:
             members.setdefault(label, []).append(text.trajectory)
-    groups = grouped.groups
-    keep_groups(
-        key,
-        [
-            SimilarGroup(group.number, group.words, tuple(members[group.number]),
-                         known.titles[group.kind])
-            for group in groups
-        ],
-        KEEP_SECONDS,
-    )  # fmt: skip
+    groups = group_sequences(sequence_of, grouped)
+    rows = [PartRow(group, part) for group in groups for part in group.parts]
+    # Lists narrow to the groups of sequences by their number, to those by words behind these.
+    kept = [SimilarGroup(group.number, (), group.ids, group.sequence) for group in groups]
+    kept += [
+        SimilarGroup(len(groups) + part.number, part.words, tuple(members[part.number]), part.kind)
+        for _, part in rows
+    ]
+    keep_groups(key, kept, KEEP_SECONDS)
 
-    def link(group: TextGroup) -> Link:
+    def link(group: FailureGroup) -> Link:
         """Return the list of a group's trajectories."""
         return Link(url=addresses.trajectories({"similar": group_value(key, group.number)}))
 
+    def part_link(part: TextGroup) -> Link:
+        """Return the list of the trajectories of a group by words."""
+        value = group_value(key, len(groups) + part.number)
+        return Link(url=addresses.trajectories({"similar": value}))
+
+    def share_of(ids: Collection[int], agent: str | None = None) -> Estimate:
+        """Estimate the share of the trajectories, or of an agent's, that are among these."""
+        of = [pk for pk in sequence_of if agent in (None, agent_of[pk])]
+        return success_rate([pk in ids for pk in of], [known.tasks[pk] for pk in of])
+
+    def turns_of(group: FailureGroup) -> str:
+        """Return the median turn of each step of a group, and that of the last turn."""
+        steps = [placed[pk].turns for pk in group.ids]
+        return median_turns(steps, [by_key[pk].turn for pk in group.ids])
+
+    largest = groups[:MOST_DRAWN]
+
     def draw() -> Figure | None:
-        sizes = [share(group.size, len(texts)) for group in groups]
-        urls = [link(group).url for group in groups]
         return share_dots(
-            [_name(group, grouped, known) for group in groups],
-            [Shares("all agents", sizes, "circle", ACCENT, urls=urls)],
-            title="Share of texts",
+            [f"{group.number}: {group.sequence}" for group in largest],
+            [
+                Shares(
+                    "all agents",
+                    [share_of(set(group.ids)) for group in largest],
+                    "circle",
+                    ACCENT,
+                    urls=[link(group).url for group in largest],
+                )
+            ],
+            title=f"Share of {many_of(asked)}",
         )
 
-    sheet.answer(_answer(asked, chosen, grouped, known, len(texts)))
+    sheet.answer(answer(asked, chosen, groups, len(texts)))
     for warning in grouped.warnings:
         sheet.warning(f"{first_up(warning)}.")
     if len(chosen.ids) > MOST_TEXTS:
         sheet.info(
-            f"{MOST_TEXTS:,} of {len(chosen.ids):,} {_many(asked)} were drawn with seed "
+            f"{MOST_TEXTS:,} of {len(chosen.ids):,} {many_of(asked)} were drawn with seed "
             f"{asked.seed}; sizes and shares are of those, and so are the lists behind the groups."
         )
     sheet.figure(
         "sizes",
         "How large the groups are",
         draw if len(groups) > 1 else None,
-        subtitle=f"Share of all {len(texts):,} texts, with 95 % Wilson intervals",
+        subtitle=f"Share of all {len(texts):,} {many_of(asked)}, with 95 % intervals by task."
+        + f" The {MOST_DRAWN} largest; the table has all." * (len(groups) > MOST_DRAWN),
         table="groups",
     )
     sheet.table(
         "groups",
-        "Groups",
+        HAPPENED,
         groups,
         [
+            columns.text("Group", lambda group: group.name, url=lambda group: link(group).url),
+            columns.sentences(HAPPENED, lambda group: group.sequence, "sequence"),
             columns.text(
-                "Group",
-                lambda group: f"Group {group.number}",
-                url=lambda group: link(group).url,
+                "Turns",
+                turns_of,
+                "median turns",
+                help="Median turn of each step, and of the last turn",
             ),
-            columns.sentences("Main fault", lambda group: known.titles[group.kind], "fault"),
-            columns.sentences(
-                "How most of them end",
-                lambda group: _ending(members[group.number], known),
-                "ending",
-            ),
-            columns.sentences(
-                "Words that set it apart", lambda group: ", ".join(group.words), "words"
-            ),
-            columns.count("Trajectories", lambda group: group.size),
+            columns.count("Trajectories", lambda group: len(group.ids)),
             columns.estimate(
                 "Share",
-                lambda group: share(group.size, len(texts)),
+                lambda group: share_of(set(group.ids)),
                 "share",
-                help="Of all texts that were read, with a Wilson interval",
+                help="Of all that were grouped, with an interval by task",
             ),
+        ],
+        link=link,
+        note="Faults as the system marks them, in the order of turns; the last part is how it "
+        "ended. Open a group to list its trajectories or to make a study from them.",
+    )
+    yield
+
+    agents = Counter(agent_of[pk] for pk in sequence_of)
+    by_agent = {
+        (group.number, agent): {pk for pk in group.ids if agent_of[pk] == agent}
+        for group in groups
+        for agent in agents
+    }
+    sheet.table(
+        "agents",
+        "Groups of each agent",
+        [
+            AgentRow(group, agent, len(mine), share_of(mine, agent))
+            for agent, _ in sorted(agents.items(), key=lambda pair: (-pair[1], pair[0]))
+            for group in sorted(groups, key=lambda group: -len(by_agent[group.number, agent]))
+            if (mine := by_agent[group.number, agent])
+        ],
+        [
+            columns.text("Agent", lambda row: row.agent),
+            columns.text("Group", lambda row: row.group.name),
+            columns.sentences(
+                "What happened, in order", lambda row: row.group.sequence, "sequence"
+            ),
+            columns.count("Trajectories", lambda row: row.n),
+            columns.estimate(
+                "Share",
+                lambda row: row.share,
+                "share",
+                help="Of all of the agent that were grouped, with an interval by task",
+                show_n=True,
+            ),
+        ],
+        link=lambda row: link(row.group),
+        note="Groups without a trajectory of the agent are left out.",
+    )
+    sheet.table(
+        "words",
+        "Groups by words",
+        rows,
+        [
+            columns.text("Group", lambda row: row.group.part_name(row.part)),
+            columns.sentences(
+                "What happened, in order", lambda row: row.group.sequence, "sequence"
+            ),
+            columns.sentences(
+                "Words that set it apart", lambda row: ", ".join(row.part.words), "words"
+            ),
+            columns.count("Trajectories", lambda row: row.part.size),
             columns.number(
                 "Cohesion",
-                lambda group: group.cohesion,
+                lambda row: row.part.cohesion,
                 "points",
                 help="Mean cosine of its texts with its middle, 0 to 1",
             ),
         ],
-        link=link,
-        note="A trajectory belongs to the fault that most of its turns show. Open a group to list "
-        "its trajectories or to make a study from them.",
-    )
-    yield
-
-    totals = {owner: one.n for owner, one in groups[0].shares.items()}
-    by_key: dict[Hashable, EndText] = {text.trajectory: text for text in texts}
-    whole = Link(url=addresses.address("analysis:trajectory_list", asked.query))
-    sheet.table(
-        "agents",
-        "Share of each agent’s texts",
-        sorted(totals, key=lambda owner: (-totals[owner], owner)),
-        [
-            columns.text("Agent", lambda owner: owner),
-            columns.count("Texts", lambda owner: totals[owner]),
-            *(_share_column(group, link(group)) for group in groups),
-        ],
-        link=lambda _: whole,
-        note="Of the agent’s texts that were read, with 95 % Wilson intervals. They take texts as "
-        "independent, though several may be about one task.",
+        link=lambda row: part_link(row.part),
     )
     sheet.table(
         "typical",
         "Most typical texts",
         [
-            TypicalRow(group, by_key[typical.key], typical.similarity)
-            for group in groups
-            for typical in group.typical
+            TypicalRow(group, part, by_key[typical.key], typical.similarity)
+            for group, part in rows
+            for typical in part.typical
         ],
         [
-            columns.text("Group", lambda row: f"Group {row.group.number}"),
+            columns.text("Group", lambda row: row.group.part_name(row.part)),
             Column(parts.words_column("Excerpt"), _excerpt),
             Column(parts.Column("Where", ("trajectory", "turn"), num=False), _where),
             columns.text("Agent", lambda row: agent_of[row.text.trajectory]),
@@ -204,25 +288,14 @@ def _content(
                 help="Cosine with the middle of the group, 0 to 1",
             ),
         ],
-        link=lambda row: link(row.group),
+        link=lambda row: part_link(row.part),
         note="Those nearest to the middle of their group, equal texts once.",
-    )
-
-
-def _share_column(group: TextGroup, link: Link) -> Column[str]:
-    """Give the share of each agent's texts that lie in a group."""
-    return columns.estimate(
-        f"Group {group.number}",
-        lambda owner: group.shares[owner],
-        "share",
-        help=", ".join(group.words),
-        link=lambda _: link,
     )
 
 
 def _excerpt(row: TypicalRow) -> Cell:
     """Return the part of a text that has the words of its group."""
-    shown = excerpt(row.text.text, [SearchTerm((word,)) for word in row.group.words])[1]
+    shown = excerpt(row.text.text, [SearchTerm((word,)) for word in row.part.words])[1]
     return text_cell("".join(part.text for part in shown))
 
 
@@ -235,126 +308,3 @@ def _where(row: TypicalRow) -> Cell:
         sub=f"turn {turn}",
         url=f"{url}#turn-{turn}",
     )
-
-
-def _what(asked: GroupOptions) -> str:
-    return "failed trajectory" if asked.among == FAILED else "ended trajectory"
-
-
-def _many(asked: GroupOptions) -> str:
-    return _what(asked).replace("trajectory", "trajectories")
-
-
-def _why_nothing(asked: GroupOptions, chosen: GroupedTrajectories, texts: int) -> tuple[str, str]:
-    if not chosen.ids:
-        why = f"left out: {counted(chosen.left_out)}" if chosen.left_out else "it is empty"
-        return f"No {_what(asked)} in this list", f"Of the list, {why}."
-    whole = plural(len(chosen.ids), _what(asked), _many(asked))
-    return (
-        "Too little to group",
-        f"The list has {whole}, {texts or 'none'} of them with a turn. {LEAST_GROUPED} are needed.",
-    )
-
-
-def _ending(ids: Sequence[int], known: KnownFailures) -> str:
-    """Return how half or more of these end, in words."""
-    ends = Counter(known.ones[pk].ending for pk in ids)
-    ending, count = min(ends.items(), key=lambda end: (-end[1], end[0]))
-    if 2 * count < len(ids):
-        return "No ending is shared by half of them"
-    return f"{known.does[ending]} ({count:,} of {len(ids):,})"
-
-
-def _answer(
-    asked: GroupOptions,
-    chosen: GroupedTrajectories,
-    grouped: TextGroups,
-    known: KnownFailures,
-    texts: int,
-) -> str:
-    """Say how many failed, with which main faults, and into how many groups words divide them."""
-    kinds: Counter[str] = Counter()
-    for group in grouped.groups:
-        kinds[group.kind] += group.size
-    if asked.among == FAILED:
-        begin = f"{chosen.failed:,} of {chosen.matching:,} trajectories of this list failed"
-    else:
-        begin = f"{len(chosen.ids):,} trajectories of this list ended"
-    if len(chosen.ids) > texts:
-        begin += f"; of {texts:,} of them the texts were read"
-    faults = [
-        f"{known.titles[kind]} ({number(size / texts, 'share')}, n = {size:,})"
-        for kind, size in kinds.items()
-    ]
-    if len(faults) > FAULTS_NAMED:
-        faults[FAULTS_NAMED:] = [plural(len(faults) - FAULTS_NAMED, "other")]
-    main = "one main fault" if len(kinds) == 1 else f"{len(kinds)} main faults"
-    sentence = f"{begin}, with {main}: {listed(faults)}."
-    if divided := grouped.silhouettes:
-        groups = sum(group.kind in divided for group in grouped.groups)
-        of = "it" if len(kinds) == 1 else f"{len(divided)} of them"
-        sentence += f" Words divide {of} into {plural(groups, 'group')}."
-    return sentence
-
-
-def _name(group: TextGroup, grouped: TextGroups, known: KnownFailures) -> str:
-    words = f" ({', '.join(group.words[:2])})" if group.kind in grouped.silhouettes else ""
-    return f"{group.number}: {known.titles[group.kind]}{words}"
-
-
-def _how(
-    asked: GroupOptions,
-    chosen: GroupedTrajectories,
-    grouped: TextGroups,
-    known: KnownFailures,
-    *,
-    read: int,
-    texts: int,
-) -> list[str]:
-    """Say what was grouped, by what, and how, a line each."""
-    verdict = (
-        "Failed: not accurate; where that is undefined, not valid; where that is, too, without the "
-        "full reward."
-    )
-    source = {
-        PLAN: "the last plan",
-        FEEDBACK: f"the feedback of the last {LAST_TURNS} turns",
-    }.get(asked.texts, f"the feedback of the last {LAST_TURNS} turns and the last plan")
-    lines = [
-        f"List: {plural(chosen.matching, 'trajectory', 'trajectories')}"
-        f"{f' with the filters {asked.query}' if asked.query else ''}. "
-        f"Grouped: {plural(len(chosen.ids), _what(asked), _many(asked))}"
-        f"{f'; left out: {counted(chosen.left_out)}' if chosen.left_out else ''}."
-        f"{f' {verdict}' if asked.among == FAILED else ''}",
-        f"Texts ({TEXTS[asked.texts].lower()}): {source}, each of at most {MOST_SIGNS:,} "
-        f"characters, one text for each trajectory; {plural(texts, 'text')}.",
-    ]
-    if read > texts:
-        lines.append(
-            f"{plural(read - texts, 'trajectory', 'trajectories')} without a turn left out."
-        )
-    lines.append(
-        "By fault first: the one that most turns of a trajectory show; of several, the one that "
-        "fewest trajectories have; without a fault, its ending."
-    )
-    count = (
-        f"{asked.groups} groups were asked for"
-        if asked.groups
-        else "their number, from 2 to 12, is that with the highest silhouette"
-    )
-    fits = [f"{known.titles[kind]} {fit:.2f}" for kind, fit in grouped.silhouettes.items()]
-    lines.append(
-        f"By words second ({grouped.method}): {grouped.words:,} words; {count}; seed {grouped.seed}"
-        f"{f'; mean silhouette: {listed(fits)}' if fits else ''}. Another seed or number gives "
-        "other groups: they are a way to read, not kinds that exist."
-    )
-    for why in sorted(set(grouped.undivided.values())):
-        whole = [known.titles[kind] for kind, reason in grouped.undivided.items() if reason == why]
-        choose = " Choose a number of groups to divide them anyway." if why == NOT_CLEAR else ""
-        lines.append(f"Not divided by words ({why}): {listed(whole)}.{choose}")
-    lines.append(
-        "Ungrouped, for they share no word with another text of their fault: "
-        f"{grouped.ungrouped:,}. "
-        "Shares with 95 % Wilson intervals, which take texts as independent."
-    )
-    return lines

@@ -32,6 +32,7 @@ from analysis.pages.failures.rows import (
     smallest_seen,
     telling_turns,
 )
+from analysis.pages.failures.sequences import sequence_rows
 from analysis.reports import addresses
 from analysis.reports import content as parts
 from analysis.reports.content import Cell, text_cell
@@ -147,6 +148,42 @@ def content(page: Page) -> Content:
     )
     yield
 
+    page.table(
+        "sequences",
+        f"What happened in the failures of {agent.run.label}, in order",
+        sequence_rows(data, agent.run, page.system),
+        [
+            columns.sentences("What happened, in order", lambda row: row.words, "sequence"),
+            columns.text(
+                "Turns",
+                lambda row: row.turns,
+                "median turns",
+                help="Median turn of each step, and of the last turn",
+            ),
+            columns.count("Failures", lambda row: len(row.ids)),
+            columns.estimate(
+                agent.run.label,
+                lambda row: row.mine,
+                "share",
+                part="share",
+                help="Share of the agent’s failures, with an interval by task",
+                show_n=True,
+            ),
+            compared
+            and columns.estimate(
+                "Other agents",
+                lambda row: row.others,
+                "share",
+                part="others",
+                help="Share of the other agents’ failures",
+                show_n=True,
+                link=lambda row: _named(row.other_ids, theirs),
+            ),
+        ],
+        link=lambda row: _named(row.ids),
+        note="Faults as the system marks them, in the order of turns; the last part is how the "
+        "trajectory ended. What fewer than three failures share is told with less detail (…).",
+    )
     by_turn = faults_by_turn(data, agent.run, rows)
     page.figure(
         "turns",

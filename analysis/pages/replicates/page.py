@@ -308,7 +308,7 @@ def _runs_cell(row: Row) -> Cell:
         url=addresses.address("analysis:trajectory_groups", _query(row)),
         tip=counted(row.columns.open)
         if left
-        else "Failures of these runs, grouped by fault and words",
+        else "Failures of these runs, grouped by what happened and words",
     )
 
 

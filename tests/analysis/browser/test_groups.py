@@ -18,6 +18,7 @@ from analysis.browser.groups.failure_groups import (
 )
 from analysis.frames.failure_texts import FEEDBACK, PLAN, end_texts
 from analysis.models import RunFacts
+from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.trajectory_index import table as index_table
 from analysis.trajectory_index.similar_groups import kept_group
 from benchmarks.jobs.services import perform
@@ -96,26 +97,28 @@ def test_the_page_says_what_fails_alike_and_of_whom(
     shown = make(reader, query)
     # 16 failed of 17; power has 2 + 8 = 10 of them
     assert "16 of 17 trajectories of this list failed" in shown
-    assert "with one main fault: Valid plan, no fault noted (100.0\u00a0%, " in shown
-    assert "n\u00a0=\u00a016). Words divide it into 2 groups." in shown
+    assert "in one way: Valid plan, no fault noted (100.0\u00a0%, " in shown
+    assert "n\u00a0=\u00a016)." in shown
     assert "seed 7" in shown
-    power, water = table(reader, "groups", query)
+    (group,) = table(reader, "groups", query)
+    assert group["sequence"] == "Valid plan, no fault noted" and group["median turns"] == "2"
+    assert (group["trajectories"], group["share"]) == ("16", "1.0")
+    power, water = table(reader, "words", query)
+    assert (power["group"], water["group"]) == ("Group 1a", "Group 1b")
     assert (power["trajectories"], water["trajectories"]) == ("10", "6")
     assert {"flickers", "lamp"} <= set(power["words"].split(", "))
-    assert power["fault"] == "Valid plan, no fault noted"
-    assert power["ending"] == "end with a valid plan (10 of 10)"
     agents = {row["agent"]: row for row in table(reader, "agents", query)}
-    # Wilson for 2 of 8: (2 + 1.92)/(8 + 3.84) ± 1.96/(8 + 3.84)·√(2·6/8 + 0.96) = 0.331 ± 0.260
-    plumber = [float(agents["Plumber"][f"group 1{end}"]) for end in ("", " low", " high")]
-    assert plumber == pytest.approx([0.25, 0.0715, 0.5907], abs=1e-3)
-    assert float(agents["Electrician"]["group 1"]) == 1.0
+    assert {agent: row["trajectories"] for agent, row in agents.items()} == {
+        "Plumber": "8",
+        "Electrician": "8",
+    }
     typical = table(reader, "typical", query)[0]
     assert f'/trajectories/{typical["trajectory"]}/#turn-2"' in shown
     assert "lamp" in typical["excerpt"]
 
 
-def test_groups_divide_by_fault_before_words(reader: Client) -> None:
-    """Equal words with two faults are two groups; of two faults the one of more turns decides."""
+def test_groups_divide_by_what_happened_before_words(reader: Client) -> None:
+    """Equal words with two sequences of faults are two groups, told in the order of turns."""
     run = RunFactory(agent=AgentFactory(title="Plumber"))
     for number in range(6):
         stopped = end(run, WATER, ending="early_stop")
@@ -127,17 +130,36 @@ def test_groups_divide_by_fault_before_words(reader: Client) -> None:
             TurnFactory(trajectory=back, index=index, text=text, feedback="")
     shown = make(reader)
     returned, same = table(reader, "groups", "")
-    assert (same["fault"], same["ending"]) == ("Same plan twice in a row", "stop early (6 of 6)")
-    assert returned["fault"] == "Back to an earlier plan"
-    assert returned["ending"] == "run out of turns (6 of 6)"
+    assert {same["sequence"], returned["sequence"]} == {
+        "Same plan twice in a row → early stop",
+        "Back to an earlier plan → out of turns",
+    }
+    assert {same["median turns"], returned["median turns"]} == {"2 → 3", "5 → 5"}
     assert {same["trajectories"], returned["trajectories"]} == {"6"}
     assert "Not divided by words (fewer than 10 texts with shared words)" in shown
     listed = re.search(r"similar=([0-9a-f]{16}\.1)\"", shown)
     assert listed is not None
     kept = kept_group(listed[1])
-    assert kept is not None and kept.title.startswith(
-        "Group 1 of failures: Back to an earlier plan"
-    )
+    assert kept is not None and kept.title.startswith(f"Failures: {returned['sequence']}")
+
+
+def test_shares_have_intervals_by_task(reader: Client) -> None:
+    """Six failures on two tasks are two clusters, not six independent trials."""
+    run, tasks, inside = RunFactory(agent=AgentFactory(title="Plumber")), [], []
+    for ending in ("early_stop", "max_turns"):
+        first = end(run, WATER, ending=ending)
+        for row in [first, end(run, WATER, ending=ending), end(run, POWER, ending="early_stop")]:
+            Trajectory.objects.filter(pk=row.pk).update(task=first.task)
+            row.refresh_from_db()
+            tasks.append(row.task_id)
+            inside.append(row.termination == "early_stop")
+    make(reader)
+    group = table(reader, "groups", "")[0]
+    expected = mean_by_cluster(inside, tasks)
+    assert group["sequence"] == "Early stop, no fault noted" and group["trajectories"] == "4"
+    assert expected.interval is not None
+    shown = [float(group[f"share{side}"]) for side in (" low", " high")]
+    assert shown == pytest.approx([expected.interval.low, expected.interval.high], abs=1e-5)
 
 
 def test_one_click_leads_to_the_list_of_a_group(reader: Client, two_kinds: tuple[Run, Run]) -> None:
@@ -145,8 +167,12 @@ def test_one_click_leads_to_the_list_of_a_group(reader: Client, two_kinds: tuple
     value = re.search(r"similar=([0-9a-f]{16}\.1)\"", shown)
     assert value is not None
     listed = reader.get(f"/trajectories/?similar={value[1]}").content.decode()
-    assert "<strong>10</strong> of 17" in listed
-    assert "Group 1 of failures: Valid plan, no fault noted (" in listed
+    assert "<strong>16</strong> of 17" in listed
+    assert "Failures: Valid plan, no fault noted" in listed
+    # Behind the one sequence come its groups by words, the larger one first.
+    words = reader.get(f"/trajectories/?similar={value[1][:-1]}2").content.decode()
+    assert "<strong>10</strong> of 17" in words
+    assert "Failures: Valid plan, no fault noted (" in words
     caches["kept"].clear()
     listed = reader.get(f"/trajectories/?similar={value[1]}").content.decode()
     assert "no such group of similar texts any more" in listed
@@ -208,7 +234,7 @@ def test_no_link_to_groups_where_there_is_nothing_to_group(reader: Client) -> No
     assert "One failed: there is nothing to group it with." in experiment
     end(run, POWER)
     for page in shown():
-        assert f'href="{PAGE}' in page and "Group the 2 failures by fault and words" in page
+        assert f'href="{PAGE}' in page and "Group the 2 failures by what happened and words" in page
 
 
 def test_a_list_without_failures_says_so(reader: Client) -> None:

@@ -12,7 +12,7 @@ from analysis.models import IndexedRun
 from analysis.search import index
 from analysis.search import services as search_index
 from analysis.search.matches import find_trajectories, ignored_words
-from analysis.search.query import read_words
+from analysis.search.query import SearchTerm, read_words
 from analysis.search.services import enqueue_index, forget_index, is_behind, unsearched
 from analysis.search.snippets import LENGTH, Snippet, excerpt, snippets
 from benchmarks.jobs.services import perform
@@ -299,3 +299,17 @@ def test_the_index_has_no_texts_and_belongs_to_no_model() -> None:
     tables = set(connection.introspection.table_names())
     assert {index.TURNS, index.TASKS} <= tables
     assert not {index.TURNS, index.TASKS} & set(connection.introspection.django_table_names())
+
+
+@pytest.mark.parametrize("gap", [" ", "\n"])
+def test_excerpts_begin_and_end_at_words(gap: str) -> None:
+    """Also where lines are short, and where a word is longer than the usual excerpt has room."""
+    word = "extraordinarily"
+    for before in range(55, 75):
+        text = gap.join([word] * before + ["hammer"] + [word] * 40)
+        shown = "".join(part.text for part in excerpt(text, [SearchTerm(("hammer",))])[1])
+        words = shown.strip("… ").split()
+        assert "hammer" in words and set(words) == {word, "hammer"}
+    long = "hammer " + "x" * 250 + " nail"
+    shown = "".join(part.text for part in excerpt(long, [SearchTerm(("hammer",))])[1])
+    assert shown in ("hammer …", "hammer " + "x" * 250 + " …")

@@ -1,6 +1,12 @@
 """Tests of the traits that most failures have in common."""
 
-from analysis.stats.failure_causes import Cause, FailedTrajectory, structured_cause
+from analysis.stats.failure_causes import (
+    Cause,
+    FailedTrajectory,
+    fault_sequences,
+    median_turns,
+    structured_cause,
+)
 
 
 def ones(ending: str, *faults: str, count: int = 1) -> list[FailedTrajectory]:
@@ -27,3 +33,55 @@ def test_no_cause_without_a_majority_and_no_fault_that_all_have() -> None:
     # 4 of 4 against 9 of 10 is less than 10 points and a bit: exactly 10 is enough.
     nine = ones("b", "broken", count=9) + ones("b")
     assert structured_cause(alike, nine) == Cause("a", 4, 4, "broken", 4)
+
+
+NAMES = {"world": "World violated", "user": "User violated", "told": "Violated again"}
+
+
+def told(*failures: list[str], once: tuple[str, ...] = ()) -> list[str]:
+    """The sequences in words; of each failure the faults of its turns, “a+b” for two at once."""
+    stored = {
+        number: FailedTrajectory(
+            "stop",
+            frozenset(),
+            tuple((tuple(turn.split("+")), at) for at, turn in enumerate(turns, 1) if turn),
+        )
+        for number, turns in enumerate(failures)
+    }
+    placed = fault_sequences(stored, once)
+    return [placed[number].sequence.in_words(NAMES, "Gave up") for number in stored]
+
+
+def test_failures_are_told_in_the_order_of_their_turns() -> None:
+    # Turns alike are one step, also with a turn in between that shows nothing.
+    assert (
+        told(*[["world", "world", "", "world", "told"]] * 3)
+        == ["World violated → violated again → gave up"] * 3
+    )
+    assert told(*[["world+user"]] * 3)[0] == "World violated and user violated → gave up"
+    assert told([])[0] == "Gave up, no fault noted"
+
+
+def test_what_returns_after_others_is_told_once_more() -> None:
+    back = ["world", "user", "world", "user", "world"]
+    assert told(*[back] * 3)[0] == (
+        "World violated → user violated → world violated again → user violated again → gave up"
+    )
+    # A fault that has a name of its own for its return has no second one.
+    assert (
+        told(*[back] * 3, once=("world", "user"))[0] == "World violated → user violated → gave up"
+    )
+
+
+def test_what_few_share_is_told_with_less_detail() -> None:
+    rare = ["world", "user", "world"]
+    plain = ["world", "user"]
+    # Three share first occurrences, one alone does not even share that.
+    assert told(rare, plain, plain, ["user", "told", "world"]) == [
+        *["World violated → user violated → gave up"] * 3,
+        "User violated → … → gave up",
+    ]
+
+
+def test_turns_of_a_sequence_are_medians() -> None:
+    assert median_turns([(1, 2, None), (3, 4, None), (1, 9, None)], [5, 9, 4]) == "1 → 4 → 5"

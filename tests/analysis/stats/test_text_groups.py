@@ -6,7 +6,6 @@ from random import Random
 import pytest
 
 from analysis.stats import text_groups
-from analysis.stats.descriptive.proportions import share
 from analysis.stats.text_groups import (
     NOT_CLEAR,
     OVERLAPPING,
@@ -70,13 +69,12 @@ def test_kinds_are_found_with_their_words_and_models() -> None:
         assert nearest == sorted(nearest, reverse=True) and group.cohesion <= nearest[0] <= 1
         if kind == "heat":
             assert group.counts == {"a": 12, "b": 0, "c": 0}
-            assert group.shares["a"] == share(12, 12)
     assert found.silhouettes[""] > 0.4 and found.warnings == () and not found.undivided
     assert pickle.loads(pickle.dumps(found)) == found
-    # The same seed, the same groups; each owner's shares add up.
+    # The same seed, the same groups; each owner's texts add up.
     assert group_texts(keys, texts, owners, seed=1) == found
     for owner in "abc":
-        assert sum(group.shares[owner].value or 0 for group in found.groups) == pytest.approx(1)
+        assert sum(group.counts[owner] for group in found.groups) == owners.count(owner)
 
 
 def test_the_number_of_groups_can_be_given() -> None:
@@ -96,9 +94,6 @@ def test_texts_without_shared_words_stay_outside() -> None:
     keys, texts, owners = failures()
     found = group_texts([*keys, "odd"], [*texts, "zzz qqq 12"], [*owners, "a"], seed=1)
     assert found.labels[-1] is None and found.ungrouped == 1
-    # It counts among its model's texts all the same.
-    heat = next(group for group in found.groups if group.counts["a"])
-    assert heat.shares["a"].n == 13
 
 
 def test_too_few_texts_stay_together_and_nonsense_is_refused() -> None:

@@ -182,7 +182,7 @@ def test_three_turns_of_different_failures_each_with_its_reason(runs: tuple[Run,
     found = report(bad.dataset)
     *turns, groups = found.onward
     assert groups.url == f"/trajectories/groups/?run={bad.pk}"
-    assert groups.text.endswith("Group the 9 failures by fault and words")
+    assert groups.text.endswith("Group the 9 failures by what happened and words")
     assert len(turns) == 3
     assert len({link.url.split("#")[0] for link in turns}) == 3
     texts = [link.text for link in turns]
