@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from math import erfc, sqrt
 from statistics import NormalDist
 from typing import Any
@@ -238,7 +239,7 @@ def _means(
     column = as_column(values)
     check_length_of(tasks, column.size, f"{name} tasks")
     there = ~np.isnan(column)
-    names, codes = encode(task for task, keep in zip(tasks, there, strict=True) if keep)
+    names, codes = encode(compress(tasks, there))
     sizes = np.bincount(codes, minlength=len(names))
     means = np.bincount(codes, weights=column[there], minlength=len(names)) / np.maximum(sizes, 1)
     pairs = zip(means.tolist(), sizes.tolist(), strict=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def task_sums(
     check_length_of(tasks, column.size, "tasks")
     names, m = encode(models)
     there = ~np.isnan(column)
-    _, t = encode(task for task, keep in zip(tasks, there, strict=True) if keep)
+    _, t = encode(compress(tasks, there))
     size = int(t.max()) + 1 if t.size else 0
     cells = t * len(names) + m[there]
     shape = (size, len(names))

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from math import sqrt
 from typing import Any
 
@@ -120,7 +121,7 @@ def mean_by_cluster(
     kept = column[there]
     if kept.size == 0:
         return Estimate.without_value(NO_VALUES, excluded=counts)
-    names, codes = encode(c for c, keep in zip(clusters, there, strict=True) if keep)
+    names, codes = encode(compress(clusters, there))
     mean, size = float(kept.mean()), len(names)
     if size == 1:
         why = ONE_VALUE if kept.size == 1 else ONE_CLUSTER.format(unit=unit)

@@ -72,7 +72,7 @@ def ratio_of_totals(
     n, total = int(tops.size), float(bottoms.sum())
     if total == 0:
         return Estimate.without_value(NOTHING_BELOW, n=n, excluded=counts)
-    names, codes = encode(c for c, keep in zip(clusters, there, strict=True) if keep)
+    names, codes = encode(compress(clusters, there))
     value, size = float(tops.sum()) / total, len(names)
     sums = np.bincount(codes, weights=tops, minlength=size)
     sizes = np.bincount(codes, weights=bottoms, minlength=size)

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from math import comb
 from typing import Any
 
@@ -49,7 +50,7 @@ def count_trials(outcomes: Any, tasks: Sequence[Hashable]) -> TrialCounts:
     kept = column[there]
     if not np.isin(kept, (0, 1)).all():
         raise ValueError("outcomes must be 0, 1 or missing")
-    names, codes = encode(task for task, keep in zip(tasks, there, strict=True) if keep)
+    names, codes = encode(compress(tasks, there))
     trials = np.bincount(codes, minlength=len(names))
     successes = np.bincount(codes, weights=kept, minlength=len(names))
     return TrialCounts(
