@@ -214,7 +214,7 @@ def _spread_answer(
 
 
 def _severity_answer(result: Dispersion) -> str:
-    """Name the strictest and the most lenient judge over all dimensions, where they differ."""
+    """State how far the judges' means lie apart over all dimensions, where they differ."""
     biases = {
         row.judge: row.bias.value
         for row in result.severity
@@ -223,8 +223,11 @@ def _severity_answer(result: Dispersion) -> str:
     strict, mild = (end(biases, key=lambda judge: biases[judge], default="") for end in (min, max))
     if strict == mild:
         return ""
-    low, high = (number(biases[judge], "points", signed=True) for judge in (strict, mild))
-    return f"{strict} is the strictest ({low} points), {mild} the most lenient ({high} points)."
+    below, above = number(-biases[strict], "points"), number(biases[mild], "points")
+    return (
+        f"Over all dimensions, judges' means lie between {below} points below ({strict}) and "
+        f"{above} above ({mild}) the mean of all judges."
+    )
 
 
 def _means(runs: Sequence[ChosenRun], titles: Mapping[str, str], *, final: bool) -> list[JudgeMean]:

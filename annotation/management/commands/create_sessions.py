@@ -61,5 +61,6 @@ class Command(BaseCommand):
                 say(f"  {design.tasks[task].external_id}{met}")
         for words in certificate.warnings:
             say(f"met only nearly: {in_words(words)}")
-        say(f"{drawn.sessions} sessions; {certificate.method}, seed {certificate.seed}")
+        word = "session" if drawn.sessions == 1 else "sessions"
+        say(f"{drawn.sessions} {word}; {certificate.method}, seed {certificate.seed}")
         say(f"sha256 {certificate.sha256}")

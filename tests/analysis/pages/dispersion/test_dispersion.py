@@ -64,7 +64,8 @@ def test_mean_over_agents_of_the_population_sd() -> None:
     )
     # Over both agents and eight dimensions: even is 1 lower once in 16 cells, −0.0625.
     assert made.sentence.endswith(
-        "even is the strictest (−0.06 points), mild the most lenient (+0.06 points)."
+        "Over all dimensions, judges' means lie between 0.06 points below (even) and 0.06 above "
+        "(mild) the mean of all judges."
     )
 
 
