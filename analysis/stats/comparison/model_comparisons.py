@@ -154,11 +154,38 @@ def compare_models(
         )
         for pair in pairs
     }
+    known = {name: column[~np.isnan(column)] for name, (_, column) in by_model.items()}
+    values = {name: float(known[name].mean()) if known[name].size else None for name in names}
+    tasks_of = {name: _tasks(*by_model[name]) for name in names}
+    return family_of_pairs(comparisons, values, tasks_of, measure=measure, among=size, alpha=alpha)
+
+
+def family_of_pairs(
+    comparisons: Mapping[tuple[str, str], PairComparison],
+    values: Mapping[str, float | None],
+    tasks: Mapping[str, int],
+    *,
+    measure: str,
+    among: int,
+    alpha: float = 0.05,
+) -> ModelComparisons:
+    """Correct the tests of all pairs of models as one family, and rank the models.
+
+    Parameters
+    ----------
+    comparisons
+        Every pair, with intervals that are simultaneous over the pairs of ``among`` models.
+    values, tasks
+        What each model is ranked by, None where it is undefined, and its number of tasks.
+    measure, among, alpha
+        As in `compare_models`.
+    """
+    total = among * (among - 1) // 2
     family = adjust_family(
         {pair_name(*pair): comparison.p_value for pair, comparison in comparisons.items()},
-        statement=f"all {total} pairs of {size} models on {measure}"
+        statement=f"all {total} pairs of {among} models on {measure}"
         if total > 1
-        else f"the pair of {size} models on {measure}",
+        else f"the pair of {among} models on {measure}",
         method="bonferroni",
         alpha=alpha,
         size=total,
@@ -167,32 +194,28 @@ def compare_models(
         ModelPair(*pair, comparison, test.adjusted, test.clear)
         for (pair, comparison), test in zip(comparisons.items(), family.tests, strict=True)
     )
-    return ModelComparisons(measure, names, compared, family, _ranks(names, by_model, compared))
+    ranks = _ranks(values, tasks, compared)
+    return ModelComparisons(measure, tuple(values), compared, family, ranks)
 
 
 def _ranks(
-    names: Sequence[str],
-    by_model: Mapping[str, tuple[list[Hashable], Floats]],
-    pairs: Sequence[ModelPair],
+    values: Mapping[str, float | None], tasks: Mapping[str, int], pairs: Sequence[ModelPair]
 ) -> tuple[PairwiseRank, ...]:
-    """Rank the models by their means, with the ranks that clear pairs leave to each."""
-    better, worse = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    """Rank the models by their values, with the ranks that clear pairs leave to each."""
+    better, worse = dict.fromkeys(values, 0), dict.fromkeys(values, 0)
     for pair in pairs:
         if pair.clear:
             up = (pair.comparison.difference.value or 0.0) > 0
             high, low = (pair.first, pair.second) if up else (pair.second, pair.first)
             better[low] += 1
             worse[high] += 1
-    known = {name: column[~np.isnan(column)] for name, (_, column) in by_model.items()}
-    values = [float(known[name].mean()) if known[name].size else None for name in names]
-    there = sum(value is not None for value in values)
+    there = sum(value is not None for value in values.values())
+    ranks = rank_order(list(values.values()))
     return tuple(
-        PairwiseRank(
-            name, value, rank, 1 + better[name], there - worse[name], _tasks(*by_model[name])
-        )
+        PairwiseRank(name, value, rank, 1 + better[name], there - worse[name], tasks[name])
         if value is not None
         else PairwiseRank(name, None, None, None, None, 0)
-        for name, value, rank in zip(names, values, rank_order(values), strict=True)
+        for (name, value), rank in zip(values.items(), ranks, strict=True)
     )
 
 
