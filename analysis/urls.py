@@ -6,6 +6,7 @@ from analysis.browser import comparison_views as comparing
 from analysis.browser import failure_label_views as failures
 from analysis.browser import list_views as browse
 from analysis.browser import remark_views as remarks
+from analysis.browser import session_views as session
 from analysis.browser import trajectory_views as trajectory
 from analysis.browser.clusters import views as clusters
 from analysis.browser.compare_runs import views as flips
@@ -38,6 +39,8 @@ def _paths(name: str) -> list[URLPattern]:
 ONE = "trajectories/<int:trajectory_id>/"
 reading_paths: list[URLPattern] = [
     path(f"{ONE}export/", trajectory.trajectory_export, name="trajectory_export"),
+    path(f"{ONE}messages/", session.trajectory_messages, name="trajectory_messages"),
+    path(f"{ONE}messages/<int:number>/", session.trajectory_message, name="trajectory_message"),
     path(f"{ONE}turns/", trajectory.trajectory_turns, name="trajectory_turns"),
     path(f"{ONE}scores/", trajectory.trajectory_scores, name="trajectory_scores"),
     path(f"{ONE}labels/", remarks.label_put, name="label_put"),

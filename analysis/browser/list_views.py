@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 ROWS = 50
 # What belongs to a page of the list or of a trajectory, not to the choice that the list shows.
-PLACE = ("after", "before", "step", "turn", "from", "find", "stretch", "line")
+PLACE = ("after", "before", "step", "turn", "from", "find", "stretch", "line", "message", "place")
 # Chosen by links, and carried along by the form unseen.
 CARRIED = (
     "task", "group", "ids", "similar", "dimension", "score_at_least", "score_at_most",

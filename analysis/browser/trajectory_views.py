@@ -18,6 +18,7 @@ from django.views.decorators.http import require_safe
 
 from analysis.browser import reading
 from analysis.browser.list_views import in_list, list_query
+from analysis.browser.session_views import asked_place, message_address
 from annotation.access import person
 from annotation.annotator_quality.unanswered import unanswered_places
 from annotation.ratings.trajectory_ratings import ratings_of_trajectory
@@ -43,6 +44,9 @@ def trajectory(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     row = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
     if row.judged_id is not None:  # it has no turns of its own, only what judges were asked
         return redirect("benchmarks:trajectory_exchanges", row.pk)
+    if number := paging.as_id(request.GET.get("message", "")):
+        address = message_address(row, number, list_query(request.GET))
+        return redirect(address or reverse("analysis:trajectory", args=[row.pk]))
     if wants_fragment(request) and "find" in request.GET:
         context = {"trajectory": row, "query": list_query(request.GET), **_search(request, row)}
         return respond(request, "", "analysis/_found.html", context)
@@ -75,6 +79,7 @@ def page_context(request: HttpRequest, trajectory: Trajectory) -> dict[str, Any]
         "verdicts": trajectories.verdicts(trajectory),
         "turns": [row.turn for row in turns.values()],
         "total": len(indices),
+        "at": asked_place(request),
         "folded": any(row.folded for row in turns.values()),
         "last": last,
         "pieces": reading.pieces_of(indices, turns),

@@ -18,8 +18,7 @@ def committed_plan(name: str, arguments: Any) -> tuple[str, ...]:
 
     How far the steps are is left out, so that a call that only ticks one off has the same steps.
     """
-    plain = name.rpartition(".")[2].rpartition("__")[2].lower().replace("_", "").replace("-", "")
-    if plain not in _TOOLS or not isinstance(arguments, Mapping):
+    if plain_tool(name) not in _TOOLS or not isinstance(arguments, Mapping):
         return ()
     for key in (*_LISTS, *_STEPS):
         value = arguments.get(key)
@@ -28,6 +27,12 @@ def committed_plan(name: str, arguments: Any) -> tuple[str, ...]:
         if isinstance(value, list) and value:
             return tuple(filter(None, (_step(one) for one in value)))
     return ()
+
+
+def plain_tool(name: str) -> str:
+    """Return the name of a tool without its server, case and separators."""
+    last = name.rpartition(".")[2].rpartition("__")[2]
+    return last.lower().replace("_", "").replace("-", "")
 
 
 def _step(given: Any) -> str:

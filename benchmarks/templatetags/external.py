@@ -4,21 +4,93 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
+from django.template import Context
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import EXTERNAL, find_system
-from benchmarks.trajectories.messages import MessageView, as_text, messages_of
+from benchmarks.models import Trajectory
+from benchmarks.trajectories.messages import as_text
+from benchmarks.trajectories.session_map import MessageWindow, message_window, session_map
+from benchmarks.trajectories.tool_views import ESCAPES, FileChange
 from benchmarks.trajectories.turns import TurnView
 
 register = template.Library()
 
 
-@register.simple_tag
-def talk(turn: TurnView) -> list[MessageView]:
-    """Return the messages of a turn, with those before the first one; empty where none are
-    stored.
+COLUMNS = 240
+
+
+@register.simple_tag(takes_context=True)
+def messages_shown(context: Context, turn: TurnView) -> MessageWindow:
+    """Return the first messages of a turn, or those around the one that the address asks for."""
+    at = context.get("at")
+    place = at[1] if at and at[0] == turn.row.index else 1
+    return message_window(context["trajectory"], turn.row, at=place)
+
+
+@register.inclusion_tag("systems/external/_map.html")
+def map_of_session(trajectory: Trajectory) -> dict[str, Any]:
+    """Draw the map of a session: a lane for each kind of step, at most so many columns wide."""
+    known = session_map(trajectory)
+    columns = min(COLUMNS, max(1, len(known.kinds)))
+    return {
+        "map": known,
+        "count": len(known.kinds),
+        "columns": columns,
+        "lanes": [
+            (name, total, "".join(f"M{x} {4 * place}h1v3h-1z" for x in lane))
+            for place, ((name, total), lane) in enumerate(
+                zip(known.totals, known.lanes(columns), strict=True)
+            )
+        ],
+        "sizes": ",".join(map(str, known.counts.values())),
+        "first_turn": next(iter(known.counts), 1),
+    }
+
+
+@register.filter
+def screen(text: str) -> SafeString:
+    """Return a text with the escape sequences of terminals hidden.
+
+    They stay in the page, because positions of marked passages count them.
     """
-    return messages_of([turn.row])[0]
+    if "\x1b" not in text:
+        return conditional_escape(text)
+    pieces, at = [], 0
+    for found in ESCAPES.finditer(text):
+        hidden = format_html("<span hidden>{}</span>", found[0])
+        pieces += [conditional_escape(text[at : found.start()]), hidden]
+        at = found.end()
+    return mark_safe("".join([*pieces, conditional_escape(text[at:])]))  # noqa: S308
+
+
+@register.filter
+def change_lines(change: FileChange) -> SafeString:
+    """Return the lines of a change: what came is marked with +, what went with -."""
+    return format_html_join("\n", "{}", ((_line(kind, line),) for kind, line in change.lines))
+
+
+@register.filter
+def patch_lines(text: str) -> SafeString:
+    """Return a difference between files with its added and removed lines marked."""
+    return format_html_join("\n", "{}", ((_patch_line(line),) for line in text.splitlines()))
+
+
+def _line(kind: str, line: str) -> str:
+    if kind == "same":
+        return f"  {line}"
+    return format_html(
+        "<{0}>{1} {2}</{0}>", *(("ins", "+") if kind == "added" else ("del", "-")), line
+    )
+
+
+def _patch_line(line: str) -> str:
+    tag = {"+": "ins", "-": "del"}.get(line[:1])
+    if tag is None or line.startswith(("+++", "---")):
+        return line
+    return format_html("<{0}>{1}</{0}>", tag, line)
 
 
 @register.filter

@@ -13,10 +13,23 @@ from typing import Any
 from django.template.defaultfilters import filesizeformat
 
 from benchmarks.models import StoredMessage, Turn
+from benchmarks.trajectories.tool_views import (
+    ESCAPES,
+    FileChange,
+    command_of,
+    exit_code,
+    file_changes,
+    is_patch,
+    is_terminal,
+)
 
 SPEAKERS = {"system": "System", "user": "User", "assistant": "Agent", "tool": "Tool"}
 # Longer tool results are cut here; the rest is folded.
 CLIP = 1200
+# Texts of more characters are fetched when a reader opens them.
+FETCHED = 20_000
+# A folded text shows so many lines, each of so many characters.
+LINES, PREVIEW = 3, 160
 
 
 @dataclass(frozen=True)
@@ -26,11 +39,13 @@ class ToolCallView:
     name: str
     arguments: str
     by: str
+    command: str = ""
+    changes: tuple[FileChange, ...] = ()
 
     @property
     def preview(self) -> str:
-        """Return the arguments in one line."""
-        return " ".join(self.arguments.split())
+        """Return the beginning of the command, or of the arguments, in one line."""
+        return " ".join((self.command or self.arguments)[:PREVIEW].split())
 
 
 @dataclass(frozen=True)
@@ -38,7 +53,7 @@ class MessageView:
     """A message; ``hidden``: the agent never saw it, ``failed``: the tool call failed.
 
     ``by_program``: the agent's program wrote it in its user's place. ``attachments`` describe
-    images and files, whose content is not shown.
+    images and files, whose content is not shown. ``terminal``: it is what a terminal showed.
     """
 
     speaker: str
@@ -51,6 +66,38 @@ class MessageView:
     failed: bool
     by_program: bool = False
     attachments: tuple[str, ...] = ()
+    terminal: bool = False
+
+    @property
+    def exit_code(self) -> int | None:
+        """Return how a command ended, where its output states it."""
+        return exit_code(self.text) if self.terminal else None
+
+    @property
+    def is_patch(self) -> bool:
+        """Return whether a tool returned a difference between files."""
+        return self.speaker == "tool" and is_patch(self.text)
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether a page of many messages fetches the text only when it is asked for."""
+        return len(self.text) > FETCHED
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Return the first lines that are not blank, as they stand on a folded text."""
+        start = ESCAPES.sub("", self.readable[: LINES * PREVIEW])
+        lines = [line.strip() for line in start.splitlines() if line.strip()]
+        return [line[:PREVIEW] for line in lines[:LINES]]
+
+    @property
+    def size(self) -> str:
+        """Return how long the text is: in lines, and in kB where it is long."""
+        lines = self.readable.count("\n") + 1
+        if len(self.readable) <= CLIP and lines <= LINES:
+            return ""
+        kilobytes = f", {len(self.readable) / 1000:.1f} kB" if len(self.readable) > CLIP else ""
+        return f"{lines:,} line{'' if lines == 1 else 's'}{kilobytes}"
 
     @property
     def title(self) -> str:
@@ -80,12 +127,36 @@ def stored_rows(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def messages_of(turns: Sequence[Turn]) -> list[list[MessageView]]:
     """Return the messages of each turn; all system messages take one query."""
     rows = [stored_rows(turn.payload) for turn in turns]
-    digests = {row["digest"] for turn in rows for row in turn if row.get("digest")}
-    prompts = StoredMessage.objects.in_bulk(digests) if digests else {}
-    return [[_message_view(row, prompts) for row in turn] for turn in rows]
+    prompts = _prompts(row for turn in rows for row in turn)
+    return [
+        [_message_view(row, prompts, tools) for row in turn]
+        for turn, tools in ((turn, _called_tools(turn)) for turn in rows)
+    ]
 
 
-def _message_view(row: Mapping[str, Any], prompts: Mapping[str, StoredMessage]) -> MessageView:
+def message_part(turn: Turn, first: int, last: int) -> list[MessageView]:
+    """Return messages of a turn by their places in it, from 1, both included."""
+    rows = stored_rows(turn.payload)
+    part = rows[first - 1 : last]
+    prompts, tools = _prompts(part), _called_tools(rows)
+    return [_message_view(row, prompts, tools) for row in part]
+
+
+def _prompts(rows: Iterable[Mapping[str, Any]]) -> Mapping[str, StoredMessage]:
+    digests = {row["digest"] for row in rows if row.get("digest")}
+    return StoredMessage.objects.in_bulk(digests) if digests else {}
+
+
+def _called_tools(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the tool of each call by the call's id."""
+    return {call.get("id", ""): call["name"] for row in rows for call in row.get("calls", ())}
+
+
+def _message_view(
+    row: Mapping[str, Any],
+    prompts: Mapping[str, StoredMessage],
+    tools: Mapping[str, str],
+) -> MessageView:
     stored = prompts.get(row.get("digest", ""))
     notes = [
         row.get("at", ""),
@@ -97,7 +168,13 @@ def _message_view(row: Mapping[str, Any], prompts: Mapping[str, StoredMessage]) 
         row.get("name", ""),
         stored.text if stored else row.get("text", ""),
         tuple(
-            ToolCallView(call["name"], as_text(call["arguments"]), call.get("by", "agent"))
+            ToolCallView(
+                call["name"],
+                as_text(call["arguments"]),
+                call.get("by", "agent"),
+                command_of(call["name"], call["arguments"]),
+                tuple(file_changes(call["name"], call["arguments"])),
+            )
             for call in row.get("calls", ())
         ),
         bool(row.get("hidden")),
@@ -106,6 +183,8 @@ def _message_view(row: Mapping[str, Any], prompts: Mapping[str, StoredMessage]) 
         call_failed(row),
         (row.get("extra") or {}).get("by_program") is True,
         attachment_words(row),
+        row["speaker"] == "tool"
+        and is_terminal(tools.get(row.get("call_id", "")) or row.get("name", "")),
     )
 
 

@@ -8,7 +8,7 @@ function openTrajectory(page) {
   const turnAt = (index) => document.getElementById("turn-" + index);
 
   // --- A turn that is not on the page yet is fetched, then shown --------------------------------
-  const gapOf = (index) => all(".turn-gap", turns).find(
+  const gapOf = (index) => all(".turn-gap[data-first]", turns).find(
     (gap) => Number(gap.dataset.first) <= index && index <= Number(gap.dataset.last));
   function show(index) {
     const turn = turnAt(index);
@@ -70,6 +70,10 @@ function openTrajectory(page) {
     event.preventDefault();
     go(index);
   });
+
+  // --- The map of a session: a message that is not on the page yet is fetched, too ---------------
+  const map = page.parentElement.querySelector("[data-session-map]");
+  if (map) openMap(map, { page, turns, go });
 
   // --- Links to turns are copied -------------------------------------------------------------------
   document.addEventListener("click", async (event) => {
@@ -265,6 +269,94 @@ function openTrajectory(page) {
   document.addEventListener("htmx:afterSettle", drawSoon);
   draw();
   follow();
+}
+
+// Moves by messages: by the range, by links to messages, and from error to error. Each message's kinds are the
+// bits of a character of data-kinds; data-sizes holds how many messages each turn has.
+const KINDS = ["message", "thinking", "call", "result", "error", "plan"];
+const ERROR = 1 << KINDS.indexOf("error");
+function openMap(map, { page, turns, go }) {
+  const range = map.querySelector("input[type=range]");
+  const output = map.querySelector("output");
+  const bits = Array.from(map.dataset.kinds, (char) => char.charCodeAt(0) - 48);
+  const sizes = map.dataset.sizes.split(",").map(Number);
+  const messageAt = (number) => document.getElementById("m-" + number);
+  function tell(number) {
+    const kinds = KINDS.filter((_, place) => bits[number - 1] & (1 << place));
+    output.value = "Message " + number + " of " + bits.length + (kinds.length ? ": " + kinds.join(", ") : "");
+    range.setAttribute("aria-valuetext", output.value);
+  }
+  // The turn of a message, and its place there, from 1.
+  function placeOf(number) {
+    let before = 0;
+    let index = 0;
+    while (index < sizes.length - 1 && before + sizes[index] < number) before += sizes[index++];
+    return { turn: Number(map.dataset.first) + index, place: number - before };
+  }
+  let wanted = 0;
+  async function show(number) {
+    wanted = number;
+    range.value = number;
+    tell(number);
+    const { turn, place } = placeOf(number);
+    if (!messageAt(number) && !document.getElementById("turn-" + turn)) await go(turn);
+    const gap = all(".turn-gap[data-from]", turns).find((one) => Number(one.dataset.turn) === turn
+      && Number(one.dataset.from) <= place && place <= Number(one.dataset.to));
+    if (!messageAt(number) && gap) {
+      const address = new URL("../messages/", new URL(page.dataset.turnsUrl, location));
+      address.search = new URLSearchParams({ turn, gap: gap.dataset.from + "-" + gap.dataset.to, at: place });
+      const source = gap.appendChild(document.createElement("span"));
+      await htmx.ajax("GET", address.pathname + address.search, { source, target: gap, swap: "outerHTML" }).catch(() => {});
+    }
+    const message = messageAt(number);
+    if (!message || wanted !== number) return;
+    for (let fold = message.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    message.scrollIntoView({ block: "start" });
+    history.replaceState(null, "", "#m-" + number);
+  }
+  // The message that the reader is at: the first one that ends below the bars that stay in sight.
+  function current() {
+    const top = map.getBoundingClientRect().bottom + 8;
+    const shown = all(".utterance[id]", turns).find((one) => one.getBoundingClientRect().bottom > Math.max(top, 8));
+    return shown ? Number(shown.id.slice(2)) : 1;
+  }
+  let frame = 0;
+  addEventListener("scroll", () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => {
+      if (document.activeElement === range) return;
+      const number = current();
+      range.value = number;
+      tell(number);
+    });
+  }, { passive: true });
+  range.addEventListener("input", () => tell(Number(range.value)));
+  range.addEventListener("change", () => show(Number(range.value)));
+  map.addEventListener("submit", (event) => {
+    event.preventDefault();
+    show(Number(range.value));
+  });
+  map.querySelector("svg").addEventListener("click", (event) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    show(Math.min(bits.length, 1 + Math.floor(((event.clientX - box.left) / box.width) * bits.length)));
+  });
+  for (const button of all("[data-error]", map)) {
+    button.addEventListener("click", () => {
+      const by = Number(button.dataset.error);
+      let number = Number(range.value) + by;
+      while (number >= 1 && number <= bits.length && !(bits[number - 1] & ERROR)) number += by;
+      if (number >= 1 && number <= bits.length) show(number);
+      else output.value = by > 0 ? "No error after this message" : "No error before this message";
+    });
+  }
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-message]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    show(Number(link.dataset.message));
+  });
+  const asked = /^#m-(\d{1,6})$/.exec(location.hash);
+  if (asked && Number(asked[1]) <= bits.length) show(Number(asked[1]));
 }
 
 const page = document.querySelector("[data-reading]");

@@ -64,8 +64,13 @@ def result(outcome: Outcome) -> TrajectoryResult:
 
 
 def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> HeaderAnswer:
-    """Return the last text of the agent; what was expected is among what the file states."""
-    return HeaderAnswer(one_line(last.text))
+    """Return the agent's last text; what was expected is among what the file states."""
+    said = [
+        row["text"]
+        for row in last.payload.get("messages", ())
+        if row["speaker"] == "assistant" and row.get("text", "").strip()
+    ]
+    return HeaderAnswer(one_line(said[-1] if said else last.text))
 
 
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
