@@ -231,15 +231,15 @@ def _forms() -> dict[str, DeskForm]:
             missing=["feasibility", "logical_ordering"],
         ),
         "marks": _form(
-            "violation_check@2", {"turn": ["1", "2"]},
+            "violation_check@3", {"turn": ["1", "2"]},
             {
-                "world_violated.turn-1": DeskAnswer(chosen=["w1"]),
-                "user_violated.turn-1": DeskAnswer(chosen=[]),
+                "world_violated.turn-1": DeskAnswer(chosen=["w1:violated"]),
+                "user_violated.turn-1": DeskAnswer(chosen=["u1:cannot_tell"]),
                 "user_violated.turn-1:flag": DeskAnswer(1, text="This can be read in two ways."),
             },
         ),
         "decisions": _form(
-            "filter_check@2", {"candidate": ["w1", "u1"]}, {"keep.candidate-w1": DeskAnswer(1)}
+            "filter_check@3", {"candidate": ["w1", "u1"]}, {"keep.candidate-w1": DeskAnswer(1)}
         ),
         "person": _form("about_annotators@2", {}, {"degree": DeskAnswer(2)}),
     }  # fmt: skip

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from annotation.questionnaires import Question, Questionnaire
 from benchmarks.models import Candidate
 
+# What people may say instead of a decision.
+UNSURE = "cannot tell"
 # What a checker decides, in the words of the options that people choose from.
 DECISIONS: Mapping[str, str] = {
     "keep": Candidate.Decision.KEPT,
@@ -48,9 +50,9 @@ def filter_question(questionnaire: Questionnaire) -> Question | None:
 
 
 def decisions_of(question: Question) -> dict[int, str]:
-    """Return each option that is a decision, by its value: ``keep`` or ``remove``."""
+    """Return each option that is an answer, by its value: ``keep``, ``remove``, ``cannot tell``."""
     words = {option.value: option.label.casefold() for option in question.scale.options}
-    return {value: word for value, word in words.items() if word in DECISIONS}
+    return {value: word for value, word in words.items() if word in (*DECISIONS, UNSURE)}
 
 
 def asks_scores(questionnaire: Questionnaire) -> bool:

@@ -79,7 +79,7 @@ def asked_candidates(study: Study, selection: Selection) -> list[AskedCandidate]
 def decision_frame(study: Study, candidates: Sequence[AskedCandidate]) -> "DataFrame":
     """Return current decisions of submitted items, one row per annotator and candidate: `COLUMNS`.
 
-    An answer that is neither to keep nor to remove is missing.
+    The decision is keep, remove or cannot tell; any other answer is missing.
     """
     import pandas as pd
 

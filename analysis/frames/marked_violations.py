@@ -11,6 +11,7 @@ from analysis.filters.study_kinds import mark_questions
 from annotation.adjudication.disagreement import compared_ratings
 from annotation.models import Item, Study
 from annotation.questionnaires import load_questionnaire
+from annotation.questionnaires.decisions import unsure_keys, violated_keys
 from annotation.ratings.checks import markable
 from annotation.ratings.selectors import meant_annotators
 from benchmarks.models import Constraint, Turn, Violation
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TurnKey = tuple[int, int]
-COLUMNS = ("trajectory", "turn", "question", "annotator", "simulated", "unblinded", "marked")
+COLUMNS = (
+    "trajectory", "turn", "question", "annotator", "simulated", "unblinded", "marked", "unsure",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,13 @@ def asked_items(study: Study, selection: Selection) -> list[AskedItem]:
 def mark_frame(study: Study, items: Sequence[AskedItem]) -> "DataFrame":
     """Return current marks of submitted items, one row per annotator, turn and question:
     `COLUMNS`.
+
+    ``marked`` are the constraints that somebody calls violated, ``unsure`` those about which they
+    say that they cannot tell, where the questionnaire lets them.
     """
     import pandas as pd
 
+    questions = load_questionnaire(study.questionnaire).by_key
     known = {item.trajectory: set(item.asked) for item in items}
     rows = compared_ratings(study).filter(chosen__isnull=False, subject__startswith="turn-")
     records = [
@@ -88,7 +95,8 @@ def mark_frame(study: Study, items: Sequence[AskedItem]) -> "DataFrame":
             person,
             bool(fake),
             unblinded,
-            tuple(marks or ()),
+            tuple(violated_keys(questions[question].scale, marks or ())),
+            tuple(unsure_keys(questions[question].scale, marks or ())),
         )
         for trajectory, subject, question, person, fake, unblinded, marks in rows.order_by(
             "pk"
@@ -107,15 +115,16 @@ def mark_frame(study: Study, items: Sequence[AskedItem]) -> "DataFrame":
 
 
 def sets_by_turn(
-    frame: "DataFrame", items: Sequence[AskedItem]
+    frame: "DataFrame", items: Sequence[AskedItem], column: str = "marked"
 ) -> list[tuple[int, TurnKey, frozenset[str] | None]]:
     """Return each annotator's set on each turn, over all questions about it.
 
-    None where somebody left one of the questions open: nothing says what they would have marked.
+    ``column``: ``marked`` or ``unsure``. None where somebody left one of the questions open:
+    nothing says what they would have marked.
     """
     asked = {item.trajectory: len(item.asked) for item in items}
     sets_of: dict[tuple[int, TurnKey], list[Collection[str]]] = {}
-    names = ("annotator", "trajectory", "turn", "marked")
+    names = ("annotator", "trajectory", "turn", column)
     rows = zip(*(frame[name].tolist() for name in names), strict=True)
     for person, trajectory, turn, marked in rows:
         sets_of.setdefault((person, (trajectory, turn)), []).append(marked)

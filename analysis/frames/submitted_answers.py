@@ -16,6 +16,7 @@ from django.db.models.functions import Cast
 from annotation.bulk_numbers import aggregate_numbers, parse_numbers
 from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study
 from annotation.questionnaires import Questionnaire, Slot, load_questionnaire
+from annotation.questionnaires.decisions import RESPECTED, read_mark
 from benchmarks.models import JudgeScore
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ def _marks(study: Study, row_of: Mapping[int, int]) -> dict[tuple[int, str], fro
     for submission, question, subject, text in rows.iterator():
         if submission in row_of:
             if text not in sets:
-                sets[text] = frozenset(json.loads(text))
+                sets[text] = frozenset(m for m in json.loads(text) if read_mark(m)[1] != RESPECTED)
             marks[row_of[submission], _name(question, subject)] = sets[text]
     return marks
 

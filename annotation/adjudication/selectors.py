@@ -15,6 +15,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from annotation.adjudication.disagreement import Disagreement, compared_ratings
 from annotation.models import Adjudication, Aspect, Assignment, Item, Rating, Study, StudyEvent
 from annotation.questionnaires import Questionnaire, Slot
+from annotation.questionnaires.decisions import mark_text, telling_marks
 from annotation.ratings.checks import answer_text, markable
 from annotation.ratings.voting import VoteOutcome, marked_by_majority, vote_outcome
 from benchmarks.core.digests import derive_seed
@@ -136,7 +137,7 @@ def raters_of(item: Item, slot: Slot, texts: Mapping[str, str], user: User) -> l
     for row in rows:
         ratings.setdefault(row.assignment_id, {})[row.aspect, bool(row.question)] = row
     answering = set(place_ratings(item, slot).values_list("assignment", flat=True))
-    views = []
+    views, scale = [], slot.question.scale
     for place, pk in enumerate(ids):
         if pk not in answering:
             continue
@@ -146,7 +147,10 @@ def raters_of(item: Item, slot: Slot, texts: Mapping[str, str], user: User) -> l
             RaterView(
                 letter=letter(place),
                 answer=answer_text(slot.question, answer, texts),
-                marks=[texts.get(key, key) for key in answer.chosen or []],
+                marks=[
+                    mark_text(scale, mark, texts)
+                    for mark in telling_marks(scale, answer.chosen or [])
+                ],
                 comment=_text(by_aspect.get((Aspect.COMMENT, True))),
                 flag=_flag(by_aspect.get((Aspect.FLAG, True))),
                 quotes=_quotes(by_aspect.get((Aspect.EVIDENCE, True))),
@@ -195,11 +199,12 @@ def tallies_of(
     """
     if slot.question.scale.kind != "marks":
         return []
-    sets = [rating.chosen or [] for rating in ratings]
+    scale = slot.question.scale
+    sets = [telling_marks(scale, rating.chosen or []) for rating in ratings]
     marked, tied = marked_by_majority(sets)
     counts = Counter(key for chosen in sets for key in set(chosen))
     return [
-        ConditionTally(texts.get(key, key), count, len(sets), key in marked, key in tied)
+        ConditionTally(mark_text(scale, key, texts), count, len(sets), key in marked, key in tied)
         for key, count in sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     ]
 

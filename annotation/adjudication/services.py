@@ -11,7 +11,7 @@ from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.models import Adjudication, Item, Study, StudyEvent
 from annotation.questionnaires import Slot, load_questionnaire
-from annotation.ratings.checks import check_answer
+from annotation.ratings.checks import check_answer, decides_all
 
 Kind = StudyEvent.Kind
 LONGEST_REASON = 2000
@@ -41,6 +41,8 @@ def decide_place(
         question=slot.question.key, subject=slot.subject, aspect="answer",
         value=value, chosen=chosen, text="",
     )  # fmt: skip
+    if slot.question.scale.each and not decides_all(item, slot.question, chosen):
+        raise Refused("invalid", "decide every condition")
     with transaction.atomic():
         _lock(item)
         if place_ratings(item, slot).count() < 2:

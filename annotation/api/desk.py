@@ -25,6 +25,7 @@ from annotation.desk.trajectories import Dialogue
 from annotation.desk.views import MOST_EDITS, MOST_MILLISECONDS, desk_url
 from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Participant, RatingEdit, Study
+from annotation.questionnaires.decisions import DECISIONS, decision_mark, mark_text
 from annotation.ratings.services import EditRequest, StoredEdit, record_edits
 from annotation.steps.access import fetch_assignment, name_assignment
 from annotation.steps.selectors import next_step
@@ -393,6 +394,10 @@ def _question(page: DeskPage, row: Any) -> dict[str, Any]:
     if scale.kind == "marks":
         marks = page.form.marks.get(question.key, ())
         options = [{"value": mark.value, "label": mark.label} for mark in marks]
+        if scale.each:
+            texts = {mark.value: mark.label for mark in marks}
+            stored = [decision_mark(key, decision) for key in texts for decision in DECISIONS]
+            options = [{"value": m, "label": mark_text(scale, m, texts)} for m in stored]
     elif scale.kind == "points":
         for option in options:
             option["label"] = question.anchors.get(option["value"], option["label"])

@@ -26,6 +26,7 @@ from annotation.planning.ground_truth import (
     turn_levels,
 )
 from annotation.questionnaires import Slot, load_questionnaire
+from annotation.questionnaires.decisions import answer_marks
 from annotation.ratings.checks import markable
 from annotation.ratings.services import EditRequest, record_edits
 from benchmarks.core.digests import derive_seed
@@ -184,7 +185,8 @@ def _judgement(item: Assignment, character: SimulatedCharacter, rng: random.Rand
         question = slot.question
         if question.scale.kind == "marks":
             allowed = markable(item.item.subjects, question.scale.of)
-            return None, _marks(truth.violated.get(slot.part, {}), allowed, character, rng), ""
+            marks = _marks(truth.violated.get(slot.part, {}), allowed, character, rng)
+            return None, answer_marks(question.scale, allowed, marks), ""
         if question.scale.kind == "choice":
             known = truth.decisions.get(slot.part)
             return _choice(known, question.scale.values, character, rng), None, ""
@@ -231,7 +233,11 @@ def _as_expected(item: Assignment, character: SimulatedCharacter, rng: random.Ra
         right = item.item.expected.get(slot.name)
         if right is None:
             return otherwise(slot)
-        return (None, right["chosen"], "") if "chosen" in right else (right["values"][0], None, "")
+        if "chosen" in right:
+            scale = slot.question.scale
+            allowed = markable(item.item.subjects, scale.of)
+            return None, answer_marks(scale, allowed, right["chosen"]), ""
+        return right["values"][0], None, ""
 
     return say
 

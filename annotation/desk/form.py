@@ -16,10 +16,12 @@ from annotation.questionnaires.types import MANY, Scale
 
 # Keys that decide about the condition in focus at the desk, and about all that are left of a list.
 VIOLATED_KEY, RESPECTED_KEY, NONE_KEY = "1", "2", "0"
+# Of conditions that are each decided: the keys of the three decisions, in their order.
+DECISION_KEYS = ("1", "2", "3")
 # Keys that mark the n-th condition, for adjudicators: digits, then letters that mean nothing else.
 MARK_KEYS = "123456789abgilmoqrtvwxyz"
 # Labels that are this long together stand one below the other.
-SHORT_LABELS = 20
+SHORT_LABELS = 21
 MANY_OPTIONS = 5
 
 
@@ -106,10 +108,16 @@ class FormRow:
     current: bool = False
     locked: bool = False
     remarked: bool = True
+    conditions: int = 0
 
     @property
     def question(self) -> Question:
         return self.slot.question
+
+    @property
+    def answered(self) -> bool:
+        """Return whether the question is answered, with every condition that needs a decision."""
+        return _is_whole(self.slot, self.answer, self.conditions)
 
     @property
     def is_inline(self) -> bool:
@@ -141,7 +149,7 @@ class FormPart:
 
     @property
     def complete(self) -> bool:
-        return all(row.answer.given for row in self.rows if row.question.required)
+        return all(row.answered for row in self.rows if row.question.required)
 
 
 @dataclass(frozen=True)
@@ -191,7 +199,7 @@ class DeskForm:
 
     @cached_property
     def answered(self) -> int:
-        return sum(row.question.required and row.answer.given for row in self.rows)
+        return sum(row.question.required and row.answered for row in self.rows)
 
 
 def build_form(
@@ -207,7 +215,14 @@ def build_form(
     """Return the form with what was said; the first place in ``missing``, else the first that lacks
     an answer, is the one in focus.
     """
-    lacking = [s.name for s in _as_shown(slots) if s.question.required and not _at(places, s).given]
+    marks = _marks(slots, conditions)
+    counts = {key: len(rows) for key, rows in marks.items()}
+    lacking = [
+        slot.name
+        for slot in _as_shown(slots)
+        if slot.question.required
+        and not _is_whole(slot, _at(places, slot), counts.get(slot.question.key, 0))
+    ]
     current = next(iter([*missing, *lacking, *(slot.name for slot in slots)]), "")
 
     def row(slot: Slot, *, compact: bool, number: int) -> FormRow:
@@ -223,6 +238,7 @@ def build_form(
             current=slot.name == current,
             locked=locked,
             remarked=questionnaire.unit != "person",
+            conditions=counts.get(slot.question.key, 0),
         )
 
     blocks = []
@@ -244,7 +260,14 @@ def build_form(
             first = parts[0]
             parts[0] = FormPart(first.subject, first.title, first.sections, shown=True)
         blocks.append(FormBlock(kind, parts, compact, grouped[0].question if compact else None))
-    return DeskForm(blocks, _remarks(places, ""), _marks(slots, conditions))
+    return DeskForm(blocks, _remarks(places, ""), marks)
+
+
+def _is_whole(slot: Slot, answer: DeskAnswer, conditions: int) -> bool:
+    """Return whether an answer leaves nothing open; ``conditions`` is how many can be decided."""
+    if slot.question.scale.each and answer.chosen is not None:
+        return len(answer.chosen) == conditions
+    return answer.given
 
 
 def _as_shown(slots: Sequence[Slot]) -> Iterator[Slot]:

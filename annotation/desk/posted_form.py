@@ -31,8 +31,9 @@ def typed_places(slots: Iterable[Slot], post: QueryDict) -> dict[str, DeskAnswer
     names = [""]
     for slot in slots:
         names.append(slot.name)
-        if slot.name in post:
-            places[slot.name] = _answer(slot, post.getlist(slot.name))
+        fields = _fields(slot, post)
+        if fields:
+            places[slot.name] = _answer(slot, fields)
     for name in names:
         comment, flag = field_name(name, Aspect.COMMENT), field_name(name, Aspect.FLAG)
         if comment in post:
@@ -86,6 +87,14 @@ def _same(answer: DeskAnswer, aspect: str, shown: Any) -> bool:
     if answer.chosen is not None and isinstance(shown, list):
         return sorted(answer.chosen) == sorted(shown)
     return bool(answer.scalar == shown) if answer.given else shown in (None, "")
+
+
+def _fields(slot: Slot, post: QueryDict) -> list[str]:
+    """Return what was posted of an answer; of decisions, each condition has a field of its own."""
+    if not slot.question.scale.each:
+        return post.getlist(slot.name)
+    names = [name for name in post if name.startswith(f"{slot.name}@")]
+    return [post.getlist(name)[-1] for name in names]
 
 
 def _answer(slot: Slot, fields: Sequence[str]) -> DeskAnswer:

@@ -10,6 +10,7 @@ from typing import Any
 
 from annotation.assignments.presence import questionnaire_of, rotation_of, visible_verdicts
 from annotation.desk.form import (
+    DECISION_KEYS,
     NONE_KEY,
     NOTHING,
     RESPECTED_KEY,
@@ -33,6 +34,7 @@ from annotation.desk.trajectories import (
 )
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit, Study
 from annotation.questionnaires import Question, Questionnaire, slot_name
+from annotation.questionnaires.decisions import DECISIONS
 from annotation.studies.selectors import ItemCounts, own_counts
 from benchmarks.core.digests import digest
 from benchmarks.core.registry import EXTERNAL
@@ -101,6 +103,9 @@ def _scale_keys(rows: Iterable[FormRow]) -> tuple[tuple[tuple[str, ...], str], .
             words = ", ".join(option.label for option in scale.options)
             keys = tuple(option.key for option in scale.options)
             by_kind.setdefault(row.question.key, (keys, f"{words}; then next question"))
+        elif scale.each:
+            words = ", ".join(DECISIONS.values())
+            by_kind["decisions"] = (DECISION_KEYS, f"{words}; then next condition")
         elif scale.kind == "marks":
             by_kind["marks"] = ((VIOLATED_KEY, RESPECTED_KEY), "violated, not violated; then next")
             by_kind["none"] = ((NONE_KEY,), "none of the rest is violated; then next list")

@@ -18,6 +18,7 @@ from annotation.assignments.services import (
 from annotation.errors import Incomplete, Refused, refuse_longer
 from annotation.models import Aspect, Assignment, Item, Participant, Rating
 from annotation.questionnaires import Slot
+from annotation.ratings.checks import decides_all
 from annotation.training.services import judge_training, tells_expected
 
 State, Part = Assignment.State, Assignment.Part
@@ -36,13 +37,17 @@ Answered = dict[tuple[str, str], int | None]
 
 
 def _answered(assignment: Assignment) -> Answered:
+    """Return what is answered; a list in which a condition is left undecided is not."""
     answers = Rating.objects.filter(assignment=assignment, aspect=Aspect.ANSWER)
+    item, questions = assignment.item, questionnaire_of(assignment).by_key
     return {
         (question, subject): value
         for question, subject, value, chosen, text in answers.values_list(
             "question", "subject", "value", "chosen", "text"
         )
-        if value is not None or chosen is not None or text
+        if value is not None
+        or text
+        or (chosen is not None and decides_all(item, questions[question], chosen))
     }
 
 

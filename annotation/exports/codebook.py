@@ -14,6 +14,7 @@ from annotation.exports.scope import Scope
 from annotation.exports.table import rating_columns
 from annotation.models import Assignment, Item, Study
 from annotation.questionnaires import Question
+from annotation.questionnaires.decisions import DECISIONS
 
 # How a column is written in CSV, and the type that pandas should give it.
 TYPES: Mapping[str, tuple[str, str]] = {
@@ -97,6 +98,9 @@ def _meanings(question: Question) -> str:
                          for value, words in sorted(meanings.items()))  # fmt: skip
     if scale.kind == "choice":
         return "; ".join(f"{option.value} = {option.label}" for option in scale.options)
+    if scale.each:
+        kinds = scale.of or "all kinds"
+        return f"one KEY:DECISION for each condition ({kinds}): {', '.join(DECISIONS)}"
     if scale.kind == "marks":
         return f"keys of the conditions that were marked ({scale.of or 'all kinds'})"
     return ""

@@ -96,7 +96,12 @@ _ASKED = (
 _ANSWER_COLUMNS = (
     ExportColumn("value", "whole", "score or choice"),
     ExportColumn("label", "text", "the choice in words"),
-    ExportColumn("chosen", "texts", "what was marked; an empty list: nothing is to be marked"),
+    ExportColumn(
+        "chosen",
+        "texts",
+        "what was marked; an empty list: nothing is to be marked; "
+        "where each condition is decided, KEY:DECISION for each",
+    ),
     ExportColumn("text", "text", "an answer in words"),
     ExportColumn("comment", "text", "remark beside the answer"),
     ExportColumn("flag", "truth", "whether it was flagged"),

@@ -12,6 +12,7 @@ from annotation.exports.sources import origin_of
 from annotation.models import Consent, Item
 from annotation.plans.retention_rule import RETENTION
 from annotation.questionnaires import Question, Questionnaire, questionnaire_text
+from annotation.questionnaires.decisions import DECISIONS
 from annotation.studies.design import study_certificate
 from benchmarks.models import Dataset, Run
 
@@ -113,6 +114,8 @@ def _question(question: Question) -> Json:
         scale["options"] = [{"value": o.value, "label": o.label} for o in question.scale.options]
     if question.scale.kind == "marks":
         scale["of"] = question.scale.of or "all"
+        if question.scale.each:
+            scale["each"] = list(DECISIONS)
     return {
         "key": question.key,
         "number": question.number,

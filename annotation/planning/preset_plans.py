@@ -17,7 +17,7 @@ from annotation.questionnaires.requirements import trajectory_content, trajector
 from benchmarks.models import Dataset, Run, Trajectory, Turn
 
 LEVEL = "mid"
-TEN_QUESTIONS, VIOLATIONS, FILTERS = "ten_questions@4", "violation_check@2", "filter_check@2"
+TEN_QUESTIONS, VIOLATIONS, FILTERS = "ten_questions@4", "violation_check@3", "filter_check@3"
 TURNS = "turn_scores@3"
 ITEMS, EACH_MODEL, RATERS, QUERIES_EACH, LESSONS = 30, 3, 3, 3, 2
 # Of the first seeds the one that gives the demo annotator short and long trajectories alike.

@@ -12,6 +12,7 @@ from annotation.planning.source_choices import SourceChoice
 from annotation.planning.sources import SourceItems, usable_trajectories
 from annotation.plans.study_plan import PlanError, PlanProblem, SpecialItem, StudyPlan
 from annotation.questionnaires import Questionnaire, load_questionnaire
+from annotation.questionnaires.decisions import VIOLATED, decision_mark
 from annotation.questionnaires.requirements import (
     task_content,
     task_parts,
@@ -180,6 +181,8 @@ def _answer_problems(
         yield PlanProblem(f"{path}.{wanted}", "expected a list")
         return
     item = Item(asked=[slot.question.key], subjects=dict(special.subjects))
+    if slot.question.scale.each:
+        given = [decision_mark(key, VIOLATED) for key in given]
     tries: list[tuple[int | None, list[Any] | None]] = (
         [(None, given)] if wanted == "chosen" else [(value, None) for value in given]
     )

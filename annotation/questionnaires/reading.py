@@ -56,6 +56,7 @@ class ScaleRow(RowSchema):
     points: Annotated[StrictInt, Field(ge=2, le=MOST_POINTS)] | None = None
     choice: Annotated[list[OptionRow], Field(min_length=2, max_length=20)] | None = None
     marks: Literal["all", "world", "user"] | None = None
+    decisions: Literal["all", "world", "user"] | None = None
     text: Annotated[StrictInt, Field(ge=1, le=LONGEST_TEXT)] | None = None
 
     @property
@@ -68,8 +69,9 @@ class ScaleRow(RowSchema):
                 for place, option in enumerate(self.choice, 1)
             )
             return Scale("choice", options=tuple(options))
-        if self.marks is not None:
-            return Scale("marks", of="" if self.marks == "all" else self.marks)
+        of = self.decisions or self.marks
+        if of is not None:
+            return Scale("marks", of="" if of == "all" else of, each=self.decisions is not None)
         return Scale("text", self.text or LONGEST_TEXT)
 
 
@@ -245,7 +247,7 @@ def _contradictions(
         if row.section not in sections:
             yield (*at, "section"), f"one of {', '.join(sections)}", row.section
         if len(row.scale.model_fields_set) != 1:
-            words = "one of points, choice, marks, text, such as {points: 5}"
+            words = "one of points, choice, marks, decisions, text, such as {points: 5}"
             yield (*at, "scale"), words, row.scale.model_dump(exclude_unset=True)
         elif row.dimension:
             if row.dimension not in dimensions:

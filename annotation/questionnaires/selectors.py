@@ -14,6 +14,7 @@ from annotation.questionnaires import (
     plug_in_of,
     shipped_questionnaires,
 )
+from annotation.questionnaires.decisions import DECISIONS
 from annotation.questionnaires.types import NEEDS, PARTS
 
 MARKED = {"": "conditions", "world": "conditions of the situation", "user": "preferences"}
@@ -91,7 +92,11 @@ def _shown(question: Question) -> ShownQuestion:
         case "choice":
             answer, options = "one of these", [(o.key, o.label) for o in scale.options]
         case "marks":
-            answer, options = f"mark {MARKED[scale.of]}, or none", []
+            marks = f"mark {MARKED[scale.of]}, or none"
+            words = f"one of these for each of the {MARKED[scale.of]}"
+            answer = words if scale.each else marks
+            decisions = enumerate(DECISIONS.values(), 1) if scale.each else ()
+            options = [(str(key), label) for key, label in decisions]
         case _:
             answer, options = f"words, at most {scale.most:,} characters", []
     return ShownQuestion(

@@ -77,13 +77,15 @@ class Scale:
 
     ``points``: a whole number from 1 to ``most``. ``choice``: the value of one of ``options``.
     ``marks``: a set of the profile's constraints, of the kind ``of`` or of all kinds, possibly
-    empty. ``text``: words, at most ``most`` characters.
+    empty; with ``each``, every one of them gets a decision (`annotation.questionnaires.decisions`).
+    ``text``: words, at most ``most`` characters.
     """
 
     kind: Literal["points", "choice", "marks", "text"] = "points"
     most: int = 5
     options: tuple[AnswerOption, ...] = ()
     of: str = ""
+    each: bool = False
 
     @property
     def values(self) -> tuple[int, ...]:

@@ -6,6 +6,14 @@ from typing import Any
 from annotation.errors import Refused, refuse_longer
 from annotation.models import Adjudication, Aspect, Item, Rating
 from annotation.questionnaires import Question, Questionnaire
+from annotation.questionnaires.decisions import (
+    DECISIONS,
+    decision_mark,
+    is_complete,
+    mark_text,
+    read_mark,
+    telling_marks,
+)
 from annotation.questionnaires.types import MANY
 
 LONGEST_TEXT = 5000
@@ -78,10 +86,12 @@ def _check_value(
             raise Refused("invalid", "marks come without score or text")
         if chosen is None:
             return  # the last mark was taken away, which does not say that none applies
-        allowed = markable(item.subjects, scale.of)
+        keys = markable(item.subjects, scale.of)
+        allowed = [decision_mark(k, d) for k in keys for d in DECISIONS] if scale.each else keys
         if not isinstance(chosen, list) or not all(mark in allowed for mark in chosen):
             raise Refused("invalid", f"marks must be a list from {', '.join(allowed) or 'nothing'}")
-        if len(set(chosen)) < len(chosen):
+        named = [read_mark(mark)[0] for mark in chosen] if scale.each else chosen
+        if len(set(named)) < len(named):
             raise Refused("invalid", "a condition is marked twice")
         return
     if chosen is not None:
@@ -100,6 +110,11 @@ def _check_value(
         raise Refused("invalid", f"expected {expected}, found {value!r}")
     if text:
         raise Refused("invalid", "a score comes without text")
+
+
+def decides_all(item: Item, question: Question, chosen: Sequence[Any] | None) -> bool:
+    """Return whether an answer with marks is whole: where each is decided, none is left open."""
+    return is_complete(question.scale, markable(item.subjects, question.scale.of), chosen)
 
 
 def markable(subjects: Mapping[str, Sequence[str]], of: str) -> list[str]:
@@ -128,5 +143,7 @@ def _check_spans(chosen: Sequence[Any] | None) -> None:
 def answer_text(question: Question, answer: Rating | Adjudication, texts: Mapping[str, str]) -> str:
     """Return an answer as it is read: the label of a value, the conditions that were marked."""
     if answer.chosen is not None:
-        return "; ".join(texts.get(key, key) for key in answer.chosen) or "none marked"
+        marks = telling_marks(question.scale, answer.chosen)
+        words = [mark_text(question.scale, mark, texts) for mark in marks]
+        return "; ".join(words) or "none marked"
     return "no answer" if answer.value is None else question.scale.label(answer.value)

@@ -39,14 +39,22 @@ def vote_outcome(
 
 
 def marked_by_majority(
-    sets: Iterable[Collection[Hashable]],
+    sets: Iterable[Collection[Hashable]], unsure: Iterable[Collection[Hashable]] = ()
 ) -> tuple[frozenset[Hashable], frozenset[Hashable]]:
-    """Return the elements that more than half of the raters marked, and those that exactly half
-    did.
+    """Return the elements that more than half of the raters marked, and those that have no majority
+    for being marked or not.
+
+    ``unsure``: about which elements raters cannot tell. Without any, an element without a majority
+    is one that exactly half marked.
     """
     given = list(sets)
     marks = Counter(element for marked in given for element in set(marked))
-    return (
-        frozenset(element for element, count in marks.items() if 2 * count > len(given)),
-        frozenset(element for element, count in marks.items() if 2 * count == len(given)),
+    cannot = Counter(element for elements in unsure for element in set(elements))
+    half = len(given) / 2
+    marked = frozenset(element for element, count in marks.items() if count > half)
+    open_ones = frozenset(
+        element
+        for element in marks.keys() | cannot.keys()
+        if marks[element] <= half and len(given) - marks[element] - cannot[element] <= half
     )
+    return marked, open_ones

@@ -1,5 +1,6 @@
 """The fields of one question on the desk's form."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django import template
@@ -7,6 +8,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from annotation.desk.form import (
+    DECISION_KEYS,
     NONE_KEY,
     RESPECTED_KEY,
     VIOLATED_KEY,
@@ -15,6 +17,7 @@ from annotation.desk.form import (
     has_many,
     is_stacked,
 )
+from annotation.questionnaires.decisions import DECISIONS, decision_mark
 
 register = template.Library()
 
@@ -62,6 +65,10 @@ def slot_fields(
         "classes": " ".join([f"score scale-{scale.kind}", *(c for c in classes if classes[c])]),
         "disabled": row.locked,
         "options": [(*option, option[0] in checked) for option in options],
+        "conditions": [
+            (key, label, kind, _decisions(key, checked))
+            for key, label, _, kind in (options if scale.each else ())
+        ],
         "violated_key": VIOLATED_KEY,
         "respected_key": RESPECTED_KEY,
         "none_key": NONE_KEY,
@@ -70,3 +77,12 @@ def slot_fields(
         "anchors": sorted(question.anchors.items()),
         "examples": sorted(question.examples.items()),
     }
+
+
+def _decisions(key: str, checked: Collection[str]) -> list[tuple[str, str, str, bool]]:
+    """Return the decisions about a condition: value, label, key, and whether it is the answer."""
+    marks = [(decision_mark(key, decision), words) for decision, words in DECISIONS.items()]
+    return [
+        (mark, words, place, mark in checked)
+        for place, (mark, words) in zip(DECISION_KEYS, marks, strict=True)
+    ]

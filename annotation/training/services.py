@@ -1,6 +1,6 @@
 """The results of a training, its repetition, and skipping it."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,15 @@ from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study, StudyEvent
 from annotation.questionnaires import Slot, load_questionnaire
+from annotation.questionnaires.decisions import (
+    RESPECTED,
+    VIOLATED,
+    mark_text,
+    read_mark,
+    telling_marks,
+    violated_keys,
+)
+from annotation.questionnaires.types import Scale
 from benchmarks.models import Candidate, Constraint
 
 Training = Participant.Training
@@ -215,7 +224,10 @@ def is_expected(
 ) -> bool:
     """Return whether an answer is one of the values, or exactly the marks, that were expected."""
     if "chosen" in expected:
-        return chosen is not None and set(chosen) == set(expected["chosen"])
+        if chosen is None:
+            return False
+        said = {mark for mark in map(read_mark, chosen) if mark[1] != RESPECTED}
+        return said == {(key, VIOLATED) for key in expected["chosen"]}
     return value is not None and value in expected["values"]
 
 
@@ -237,14 +249,18 @@ def _compared(
     of = names.get(part, part) if kind == "candidate" else slot.subject.replace("-", " ")
     why = str(expected.get("why", ""))
     if "chosen" in expected:
-        wanted = list(expected["chosen"])
-        marked = answer.chosen if answer is not None else None
+        wanted, scale = list(expected["chosen"]), question.scale
+        given = answer.chosen if answer is not None else None
+        marked = telling_marks(scale, given or ())
+        words = {mark: mark_text(scale, mark, names) for mark in marked}
+        violated = violated_keys(scale, marked)
         return TrainingComparison(
             title, of,
-            answer=("not answered",) if marked is None else _marked(marked, names),
-            expected=_marked(wanted, names), why=why, right=right,
-            missed=tuple(names.get(key, key) for key in wanted if key not in (marked or ())),
-            extra=tuple(names.get(key, key) for key in marked or () if key not in wanted),
+            answer=("not answered",) if given is None else tuple(words.values()) or (NONE_MARKED,),
+            expected=tuple(names.get(key, key) for key in wanted) or (NONE_MARKED,),
+            why=why, right=right,
+            missed=tuple(names.get(key, key) for key in wanted if key not in violated),
+            extra=tuple(words[mark] for mark in marked if _key_of(scale, mark) not in wanted),
         )  # fmt: skip
     value = answer.value if answer is not None else None
     return TrainingComparison(
@@ -255,8 +271,8 @@ def _compared(
     )  # fmt: skip
 
 
-def _marked(keys: Sequence[str], names: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(names.get(key, key) for key in keys) or (NONE_MARKED,)
+def _key_of(scale: Scale, mark: str) -> str:
+    return read_mark(mark)[0] if scale.each else mark
 
 
 def condition_texts(item: Item) -> dict[str, str]:

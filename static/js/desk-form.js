@@ -7,6 +7,9 @@ export function makeSlots(form) {
   const all = Array.from(form.querySelectorAll("fieldset[data-slot]"));
   const named = new Map(all.map((slot) => [slot.dataset.slot, slot]));
   const inputs = (slot) => Array.from(slot.querySelectorAll(".score-scale input, .mark-list input"));
+  // Conditions that each get a decision of their own: one group of radio buttons for each.
+  const isDecisions = (slot) => slot.dataset.scale === "decisions";
+  const conditions = (slot) => Array.from(slot.querySelectorAll(".condition"));
   const area = (slot) => slot.querySelector(":scope > textarea");
   const plain = (element) => (element ? element.textContent.trim().replace(/\s+/g, " ") : "");
 
@@ -14,6 +17,7 @@ export function makeSlots(form) {
     const checked = inputs(slot).filter((input) => input.checked);
     switch (slot.dataset.scale) {
       case "text": return area(slot).value || null;
+      case "decisions":
       case "marks": return checked.length ? checked.map((input) => input.value).filter(Boolean) : null;
       default: return checked.length ? Number(checked[0].value) : null;
     }
@@ -23,7 +27,7 @@ export function makeSlots(form) {
       if (area(slot) !== document.activeElement) area(slot).value = value || "";
       return;
     }
-    const marks = slot.dataset.scale === "marks";
+    const marks = slot.dataset.scale === "marks" || isDecisions(slot);
     for (const input of inputs(slot)) {
       if (!marks) input.checked = value !== null && Number(input.value) === value;
       else input.checked = value !== null && (input.value ? value.includes(input.value) : !value.length);
@@ -41,11 +45,13 @@ export function makeSlots(form) {
     if (value === null || value === undefined) return "no answer";
     if (slot.dataset.scale === "text") return "“" + value + "”";
     if (slot.dataset.scale === "marks") return value.length ? value.length + " marked" : "none";
+    if (isDecisions(slot)) return value.length + " decided";
     const input = inputs(slot).find((one) => Number(one.value) === value);
     return input ? label(input) : String(value);
   }
   // The option with this key, or null. Where options have letters for keys, their numbers choose them, too.
   function optionFor(slot, key) {
+    if (isDecisions(slot)) return null;
     const options = Array.from(slot.querySelectorAll(".score-scale > [data-key]"));
     const option = options.find((one) => one.dataset.key === key) || (options.some((one) => /\d/.test(one.dataset.key)) ? null : options[Number(key) - 1]);
     return option ? option.querySelector("input") : null;
@@ -53,6 +59,7 @@ export function makeSlots(form) {
   // The answer as the server takes it.
   function encode(slot, value) {
     switch (slot.dataset.scale) {
+      case "decisions":
       case "marks": return { chosen: value };
       case "text": return { text: value || "" };
       default: return { value };
@@ -64,6 +71,12 @@ export function makeSlots(form) {
     area,
     isText: (slot) => slot.dataset.scale === "text",
     isMarks: (slot) => slot.dataset.scale === "marks",
+    isDecisions, conditions,
+    // A list of conditions is answered when each of them is decided.
+    isOpen(slot) {
+      const value = read(slot);
+      return value === null || (isDecisions(slot) && value.length < conditions(slot).length);
+    },
     ofFinalPlan: (slot) => "finalPlan" in slot.dataset,
     required: (slot) => "required" in slot.dataset,
     number: (slot) => plain(slot.querySelector("legend .n")),
@@ -101,7 +114,7 @@ const TYPING_PAUSE = 1200;
 
 // stored(fieldset): the stored text; save(fieldset, value) stores it.
 export function makeForm({ desk, form, slots, parts, locked, stored, save }) {
-  const isOpen = (slot) => slots.read(slot) === null;
+  const isOpen = slots.isOpen;
   const required = slots.all.filter(slots.required);
   const missing = () => required.filter(isOpen);
 

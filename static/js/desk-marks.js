@@ -1,6 +1,7 @@
 // Lists of conditions: one has the focus, and a key decides about it and goes on to the next.
-// A list is answered by the set of its violated conditions, so it is saved with the first of them, or with
-// its last decision where none is violated.
+// Where each condition has buttons of its own, every decision is saved at once. A list of boxes is answered by
+// the set of its violated conditions, so it is saved with the first of them, or with its last decision where none
+// is violated.
 
 const VIOLATED = "1";
 const RESPECTED = "2";
@@ -9,8 +10,9 @@ const NONE_OF_REST = "0";
 // save(slot): the boxes of a list were changed. onDone(): every condition of the current list is decided.
 // undoSaved(): undoes the last saved change.
 export function makeMarks({ slots, save, onDone, undoSaved }) {
-  const lists = slots.all.filter(slots.isMarks);
-  const labels = (slot) => Array.from(slot.querySelectorAll(".mark-list > label:not(.none)"));
+  const lists = slots.all.filter((slot) => slots.isMarks(slot) || slots.isDecisions(slot));
+  const labels = (slot) => (slots.isDecisions(slot) ? slots.conditions(slot) : Array.from(slot.querySelectorAll(".mark-list > label:not(.none)")));
+  const buttons = (condition) => Array.from(condition.querySelectorAll("input"));
   const box = (label) => label.querySelector("input");
   const none = (slot) => slot.querySelector(".mark-list > .none input");
   // Conditions of which a person has said here that they are not violated.
@@ -19,6 +21,7 @@ export function makeMarks({ slots, save, onDone, undoSaved }) {
   let cursor = null;
 
   function draw(slot) {
+    if (slots.isDecisions(slot)) return;
     // A stored answer tells of every condition; one that is being given here does not yet.
     const decided = slots.read(slot) !== null && !history.some((entry) => entry.slot === slot);
     for (const label of labels(slot)) {
@@ -26,7 +29,7 @@ export function makeMarks({ slots, save, onDone, undoSaved }) {
       label.querySelector(".decision").textContent = box(label).checked ? "violated" : no ? "not violated" : "";
     }
   }
-  const open = (slot) => labels(slot).find((label) => !box(label).checked && !respected.has(label));
+  const open = (slot) => labels(slot).find((label) => !buttons(label).some((input) => input.checked) && !respected.has(label));
   function point(label, { scroll = true } = {}) {
     if (cursor) delete cursor.dataset.cursor;
     cursor = label;
@@ -42,7 +45,7 @@ export function makeMarks({ slots, save, onDone, undoSaved }) {
     }
     if (cursor && slot.contains(cursor)) return;
     const first = labels(slot)[0];
-    point(slots.read(slot) === null ? open(slot) || first : first, { scroll: false });
+    point(slots.isOpen(slot) ? open(slot) || first : first, { scroll: false });
   }
   // Moves within the list; false where it ends.
   function step(slot, by) {
@@ -67,8 +70,23 @@ export function makeMarks({ slots, save, onDone, undoSaved }) {
     if (entry.saved) save(slot);
     draw(slot);
   }
+  // The condition has got its decision: on to the next, at the end to one that was left out.
+  function goOn(slot, at) {
+    const rows = labels(slot);
+    const next = rows[rows.indexOf(at) + 1] || open(slot);
+    if (next) point(next);
+    else onDone();
+  }
   // True if the key decides about the condition in focus.
   function decide(slot, key) {
+    if (slots.isDecisions(slot)) {
+      const input = cursor && buttons(cursor)[Number(key) - 1];
+      if (!input) return false;
+      input.checked = true;
+      save(slot);
+      goOn(slot, cursor);
+      return true;
+    }
     if (!lists.includes(slot) || !cursor || ![VIOLATED, RESPECTED, NONE_OF_REST].includes(key)) return false;
     const rows = labels(slot);
     const at = cursor;
@@ -95,15 +113,22 @@ export function makeMarks({ slots, save, onDone, undoSaved }) {
   }
   // The boxes were changed by the pointer, another tab or the server.
   function changed(slot) {
-    if (!lists.includes(slot)) return;
+    if (!lists.includes(slot) || slots.isDecisions(slot)) return;
     for (const label of labels(slot)) if (box(label).checked) respected.delete(label);
     draw(slot);
   }
   for (const slot of lists) draw(slot);
   return {
     enter, step, decide, undo, changed, point,
+    // An answer was taken back: to the condition that is open again.
+    pointOpen: (slot) => lists.includes(slot) && open(slot) && point(open(slot)),
     // By pointer: the box is changed already.
-    clicked(slot, input) {
+    clicked(slot, input, goes) {
+      if (slots.isDecisions(slot)) {
+        point(input.closest(".condition"), { scroll: false });
+        if (goes) goOn(slot, cursor);
+        return;
+      }
       const label = input.closest("label");
       if (labels(slot).includes(label)) point(label, { scroll: false });
       history.length = 0;

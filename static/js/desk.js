@@ -188,7 +188,10 @@ function openDesk(desk) {
     const field = saving.undo();
     if (!field) return;
     const { slot, aspect } = parseField(field);
-    if (slots.named.has(slot)) focusOn(slots.named.get(slot));
+    if (slots.named.has(slot)) {
+      focusOn(slots.named.get(slot));
+      marks.pointOpen(slots.named.get(slot));
+    }
     count();
     say("Undone: " + (aspect === "answer" ? "" : "evidence for ") + titleOf(slot));
   }
@@ -243,8 +246,8 @@ function openDesk(desk) {
     focusOn(fieldset, { scroll: false, move: false });
     elsewhere.delete(fieldset.dataset.slot);
     answer(fieldset, slots.read(fieldset));
-    marks.clicked(fieldset, event.target);
-    if (event.target.type === "radio" && !keys.arrowing()) goOn();
+    marks.clicked(fieldset, event.target, !keys.arrowing());
+    if (event.target.type === "radio" && !slots.isDecisions(fieldset) && !keys.arrowing()) goOn();
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -284,7 +287,7 @@ function openDesk(desk) {
   // trajectory, it says so instead.
   function choose(key, repeated) {
     const current = focus.current();
-    if (!current || !(slots.optionFor(current, key) || (slots.isMarks(current) && "012".includes(key)))) return false;
+    if (!current || !(slots.optionFor(current, key) || (slots.isMarks(current) && "012".includes(key)) || (slots.isDecisions(current) && "123".includes(key)))) return false;
     if (repeated) return true;
     if (saving.submissions().length) return true;
     if (formHidden()) {

@@ -17,6 +17,7 @@ from annotation.models import (
     Study,
 )
 from annotation.questionnaires import load_questionnaire
+from annotation.questionnaires.decisions import answer_marks
 from benchmarks.models import Candidate, Constraint, Dataset, Profile, Task, Trajectory, Violation
 from tests.analysis.rows import make_dataset, make_person, make_run, make_trajectory
 
@@ -110,10 +111,15 @@ MARKED: tuple[tuple[tuple[str | None, tuple[str, ...]], ...], ...] = (
 
 
 def make_violation_check(
-    people: Sequence[User], *, dataset: Dataset | None = None, **more: Any
+    people: Sequence[User],
+    *,
+    dataset: Dataset | None = None,
+    questionnaire: str = "violation_check@1",
+    **more: Any,
 ) -> Study:
     """Four trajectories: two judged by all three, one by two, one by one; `MARKED`."""
-    study = make_kind_study("violation_check@1", "Violations", **more)
+    study = make_kind_study(questionnaire, "Violations", **more)
+    asked = load_questionnaire(questionnaire).by_key
     run = make_run(dataset or make_dataset("Marked"), "marked")
     for number, turns in enumerate(MARKED, 1):
         trajectory = _violating(run, number, [found for found, _ in turns])
@@ -126,8 +132,9 @@ def make_violation_check(
             said: dict[str, Sequence[str]] = {}
             for turn, (_, marks) in enumerate(turns, 1):
                 chosen = marks[place].split()
-                said[f"world_violated.turn-{turn}"] = [key for key in chosen if key[0] == "w"]
-                said[f"user_violated.turn-{turn}"] = [key for key in chosen if key[0] == "u"]
+                for question, keys in (("world_violated", ["w1", "w2"]), ("user_violated", ["u1"])):
+                    marks = answer_marks(asked[question].scale, keys, chosen)
+                    said[f"{question}.turn-{turn}"] = marks
             answer(item, user, said)
     return study
 

@@ -85,6 +85,41 @@ def test_a_violation_check_by_keys_alone(live_server: Any, tab: Page, ann: User)
     assert violations(tab) == []
 
 
+def test_every_condition_gets_a_decision_of_its_own(live_server: Any, tab: Page, ann: User) -> None:
+    study = make_kind("violation_check@3", ann)
+    open_item(tab, live_server.url, study)
+    press = tab.keyboard.press
+    turn = tab.locator(".turn[data-current]")
+    press("3")  # by key: on to the preferences
+    answered(tab, "1 of 4")
+    press("0")  # decides nothing here
+    answered(tab, "1 of 4")
+    press("2")
+    expect(turn).to_have_id("turn-2")
+    expect(tab.locator(".part-chips a.done")).to_have_count(1)
+    press("u")
+    answered(tab, "1 of 4")
+    expect(turn).to_have_id("turn-1")
+    press("2")
+    # By mouse, too, each has its own buttons, and none is chosen at first.
+    world = slot(tab, "world_violated.turn-2")
+    expect(world.locator("input:checked")).to_have_count(0)
+    world.get_by_role("radio", name="not violated").check(force=True)
+    answered(tab, "3 of 4")
+    press("Enter")
+    expect(tab.locator(".desk-submit .announcement")).to_contain_text("2 Preferences (turn 2)")
+    assert violations(tab) == []
+    press("1")
+    press("Enter")
+    tab.wait_for_url("**/annotate/2/")
+    assert said(first_item(study)) == {
+        "world_violated.turn-1": ["w1:cannot_tell"],
+        "user_violated.turn-1": ["u1:not_violated"],
+        "world_violated.turn-2": ["w1:not_violated"],
+        "user_violated.turn-2": ["u1:violated"],
+    }
+
+
 def test_a_mark_before_the_scripts_have_loaded_is_saved(
     live_server: Any, tab: Page, ann: User
 ) -> None:

@@ -30,7 +30,7 @@ def test_a_ready_design_becomes_an_open_study(live_server: Any, page: Page) -> N
     page.get_by_role("button", name="Create and open: 12 assignments").click()
     expect(page).to_have_url(re.compile(r"/studies/\d+/people/$"))
     study = Study.objects.get()
-    assert (study.status, study.questionnaire) == ("open", "violation_check@2")
+    assert (study.status, study.questionnaire) == ("open", "violation_check@3")
     assert set(study.items.values_list("wanted", "given")) == {(2, 0)}
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.figures.layout.theme import ACCENT, Figure
 from analysis.figures.shares import PublishedShares, Shares, share_dots
-from analysis.filters.study_kinds import asks_candidates
+from analysis.filters.study_kinds import UNSURE, asks_candidates
 from analysis.frames.filter_decisions import (
     AskedCandidate,
     CandidateKey,
@@ -183,6 +183,8 @@ def content(page: Page) -> Content:
         VoteOutcome.TIED: "Tied",
         VoteOutcome.TOO_FEW: f"Under {minimum} votes",
     }
+    if any(check.votes.states[VoteOutcome.NO_MAJORITY] for check in checks):
+        words[VoteOutcome.NO_MAJORITY] = "No majority"
     page.table(
         "votes",
         "Outcomes of the votes",
@@ -237,7 +239,8 @@ def content(page: Page) -> Content:
     page.how(
         f"Checker: the decisions stored with {plural(len(candidates), 'candidate')}{made_by}.",
         "Majority: what more than half of a candidate's annotators said; it needs "
-        f"{plural(minimum, 'annotator')}. Ties are not resolved.",
+        f"{plural(minimum, 'annotator')}. Ties are not resolved. Cannot tell is a vote of its own; "
+        "a candidate that the majority cannot tell about is left out.",
         f"Compared: {plural(quality.n, 'candidate')} of {plural(quality.clusters, 'task')}. Left "
         f"out: {counted(quality.excluded) or 'none'}.",
         "Positive: remove. FNR = share of what the majority would remove that the checker let "
@@ -304,6 +307,8 @@ def _kind_of(row: FilterDifference) -> str:
     """Return the kind of difference: tied, let through (by the checker), or lost."""
     if row.verdict.state is VoteOutcome.TIED:
         return "tied"
+    if row.verdict.value == UNSURE:
+        return UNSURE
     return "let through" if row.verdict.value == REMOVE else "lost"
 
 
@@ -333,6 +338,7 @@ def _check(
             majorities.verdicts,
             positive=REMOVE,
             negative=KEEP,
+            unsure=UNSURE,
             clusters=tasks,
             unit="task",
             seed=SEED,
@@ -380,7 +386,9 @@ def _difference_columns() -> list[Column[FilterDifference]]:
     """Give each candidate with its votes and the checker's decision."""
     kinds = "Let through: people would remove it; lost: people would keep it"
     people = parts.Column(
-        "People remove", ("people remove", "people keep"), help="Of those who decided"
+        "People remove",
+        ("people remove", "people keep", "cannot tell"),
+        help="Of those who decided",
     )
     return [
         columns.text(
@@ -397,8 +405,9 @@ def _difference_columns() -> list[Column[FilterDifference]]:
 
 
 def _votes(row: FilterDifference) -> Cell:
-    removes, keeps = row.verdict.counts.get("remove", 0), row.verdict.counts.get("keep", 0)
-    return Cell(f"{removes} of {removes + keeps}", (removes, keeps))
+    removes, keeps, unsure = (row.verdict.counts.get(word, 0) for word in (REMOVE, KEEP, UNSURE))
+    sub = f"{unsure} cannot tell" if unsure else ""
+    return Cell(f"{removes} of {removes + keeps + unsure}", (removes, keeps, unsure), sub=sub)
 
 
 def _decision(row: FilterDifference) -> Cell:

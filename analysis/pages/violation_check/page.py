@@ -71,7 +71,7 @@ PURPOSE = (
 )
 SEED = 20251205
 MOST_ROWS = 200
-VIOLATED, RESPECTED = "violated", "respected"
+VIOLATED, RESPECTED, UNSURE = "violated", "respected", "cannot tell"
 ALL = "All constraints"
 # A check of this study, or the paper's.
 Row = JudgeQuality | PaperStatements
@@ -88,10 +88,11 @@ def content(page: Page) -> Content:
         no_answers(page, everyone, PURPOSE)
         return
     marks, by_judges = sets_by_turn(frame, items), found_by_judges(study, items)
+    doubts = sets_by_turn(frame, items, "unsure")
     paper = page.system.paper
     minimum = votes_needed(item.meant for item in items)
     checks = [
-        _check(name, kinds, items, marks, by_judges, minimum)
+        _check(name, kinds, items, marks, doubts, by_judges, minimum)
         for name, kinds in kinds_by_name(
             ALL, {kind for item in items for kind in item.kinds}
         ).items()
@@ -106,7 +107,10 @@ def content(page: Page) -> Content:
             "judges marked anything. Such turns are easy to agree on."
         )
     tied = sets.states[TurnState.TIED]
-    left = f" Left out: {plural(tied, 'turn')} on which people tie." if tied else ""
+    unsure = sets.states[TurnState.UNSURE]
+    left_out = [f"{plural(tied, 'turn')} on which people tie"] * bool(tied)
+    left_out += [f"{plural(unsure, 'turn')} on which they cannot tell"] * bool(unsure)
+    left = f" Left out: {', '.join(left_out)}." if left_out else ""
     page.figure(
         "sets",
         "Turns on which the judges and the majority mark the same",
@@ -128,13 +132,18 @@ def content(page: Page) -> Content:
     words = {
         TurnState.COMPARED: "Compared",
         TurnState.TIED: "Tied: exactly half marked some constraint",
+        TurnState.UNSURE: "No majority on some constraint, because somebody cannot tell",
         TurnState.TOO_FEW: f"Marked by fewer than {minimum}",
         TurnState.NO_JUDGE: "Judges gave no readable verdict",
     }
     page.table(
         "turns",
         "Turns compared, tied and left out",
-        [(state, count, turns) for state, count in sets.states.items()],
+        [
+            (state, count, turns)
+            for state, count in sets.states.items()
+            if count or state is not TurnState.UNSURE
+        ],
         [
             columns.text("Turns", lambda row: words[row[0]], "state"),
             columns.count("Count", lambda row: row[1]),
@@ -205,7 +214,9 @@ def content(page: Page) -> Content:
     page.how(
         "Majority: of each turn the constraints that more than half of its annotators marked, "
         f"decided one by one; a turn needs {plural(minimum, 'annotator')}. A constraint that "
-        "exactly half marked is tied; ties are not resolved, and such turns are left out.",
+        "exactly half marked is tied; ties are not resolved, and such turns are left out. Cannot "
+        "tell is a vote of its own: a turn with a constraint without a majority for violated or "
+        "not violated is left out.",
         f"Compared: {plural(sets.turns, 'turn')} of "
         f"{plural(sets.trajectories, 'trajectory', 'trajectories')}. Left out: "
         f"{counted(sets.excluded) or 'none'}.",
@@ -266,6 +277,7 @@ def _check(
     kinds: Sequence[str],
     items: Sequence[AskedItem],
     every_mark: Sets,
+    every_doubt: Sets,
     by_judges: Mapping[TurnKey, frozenset[str] | None],
     minimum: int,
 ) -> JudgeQuality:
@@ -275,10 +287,18 @@ def _check(
         for item in items
         if (keys := frozenset(key for kind in kinds for key in item.kinds.get(kind, ())))
     }
-    marks = [
-        (person, turn, None if marked is None else marked & known[turn[0]])
-        for person, turn, marked in every_mark
-        if turn[0] in known
+
+    def of_these(sets: Sets) -> list[tuple[int, TurnKey, frozenset[str] | None]]:
+        return [
+            (person, turn, None if keys is None else keys & known[turn[0]])
+            for person, turn, keys in sets
+            if turn[0] in known
+        ]
+
+    marks, doubts = of_these(every_mark), of_these(every_doubt)
+    decided = [
+        (person, turn, marked, unsure or frozenset())
+        for (person, turn, marked), (_, _, unsure) in zip(marks, doubts, strict=True)
     ]
     judged: dict[Hashable, frozenset[str] | None] = {
         turn: None if violated is None else violated & known[turn[0]]
@@ -290,32 +310,55 @@ def _check(
     asked = [(turn, key) for turn in turns for key in sorted(known[turn[0]])]
     places: dict[Hashable, Hashable] = {place: place[0][0] for place in asked}
     votes = [
-        (person, (turn, key), _decision(marked, key))
-        for person, turn, marked in marks
+        (person, (turn, key), _decision(marked, key, unsure))
+        for person, turn, marked, unsure in decided
         # Sorted: the seed of a bootstrap does not settle the order of a set.
         for key in sorted(known[turn[0]])
     ]
     return JudgeQuality(
         name,
-        compare_marked_sets(marks, judged, trajectories=trajectories, minimum=minimum),
+        compare_marked_sets(
+            marks, judged, trajectories=trajectories, unsure=doubts, minimum=minimum
+        ),
         compare_decisions(
             {(turn, key): _decision(judged[turn], key) for turn, key in asked},
             majority_vote(votes, minimum=minimum, items=places).verdicts,
             positive=VIOLATED,
             negative=RESPECTED,
+            unsure=UNSURE,
             clusters=places,
             unit="trajectory",
             seed=SEED,
         ),
-        set_agreement(marks, clusters=trajectories, unit="trajectory", seed=SEED),
+        set_agreement(_with_doubts(decided), clusters=trajectories, unit="trajectory", seed=SEED),
         category_agreement(votes, clusters=places, unit="trajectory", seed=SEED),
     )
 
 
-def _decision(marked: frozenset[str] | None, key: str) -> str | None:
+def _decision(
+    marked: frozenset[str] | None, key: str, unsure: frozenset[str] = frozenset()
+) -> str | None:
     if marked is None:
         return None
+    if key in unsure:
+        return UNSURE
     return VIOLATED if key in marked else RESPECTED
+
+
+def _with_doubts(
+    decided: Sequence[tuple[int, TurnKey, frozenset[str] | None, frozenset[str]]],
+) -> list[tuple[int, TurnKey, frozenset[Hashable] | None]]:
+    """Return the sets with "cannot tell" about a constraint as an element of its own."""
+    return [
+        (
+            person,
+            turn,
+            None
+            if marked is None
+            else frozenset([*marked, *((UNSURE, key) for key in sorted(unsure))]),
+        )
+        for person, turn, marked, unsure in decided
+    ]
 
 
 def _set_columns() -> list[Column[Row]]:

@@ -27,8 +27,8 @@ class JudgeQuality(NamedTuple):
 class ViolationDifference(NamedTuple):
     """A constraint in a turn on which judges and majority differ, or people tie.
 
-    ``kind`` is “missed” (people alone), “extra” (judges alone) or “tied”. Of the ``annotators``
-    of the turn, ``marked`` marked the constraint as violated.
+    ``kind`` is “missed” (people alone), “extra” (judges alone), “tied” or “cannot tell”. Of the
+    ``annotators`` of the turn, ``marked`` marked the constraint as violated.
     """
 
     place: TurnKey
@@ -92,7 +92,9 @@ def _differing(turn: TurnComparison, item: AskedItem) -> list[tuple[str, str]]:
     compared = turn.state is TurnState.COMPARED
     differing = []
     for key in item.kind_of:
-        if key in turn.people.tied:
+        if key in turn.people.unsure:
+            differing.append((key, "cannot tell"))
+        elif key in turn.people.tied:
             differing.append((key, "tied"))
         elif compared and key in turn.missed:
             differing.append((key, "missed"))

@@ -16,6 +16,7 @@ from analysis.stats.results import Estimate
 from annotation.ratings.voting import VoteOutcome
 
 NO_VOTES = "nobody voted on it"
+PEOPLE_UNSURE = "people cannot tell"
 NO_DECISION = "no decision to compare"
 NOTHING_TO_COMPARE = "no item has both a decision and a majority"
 NOTHING_DECIDED = "nothing was decided"
@@ -87,6 +88,7 @@ def compare_decisions(
     *,
     positive: Hashable,
     negative: Hashable,
+    unsure: Hashable = None,
     clusters: Mapping[Hashable, Hashable],
     unit: str = "instance",
     seed: int,
@@ -103,6 +105,8 @@ def compare_decisions(
         From `majority.majority_vote`, over the same items.
     positive, negative
         The value that is called positive, and the other one. Nothing else is accepted.
+    unsure
+        The vote of people who cannot tell, where they may say so; None where they may not.
     clusters
         What each item belongs to (its instance): decisions of one instance are not independent.
     unit
@@ -131,7 +135,7 @@ def compare_decisions(
     (`rates.rate`); read the second. A rate whose denominator is empty is undefined, with the
     reason. F1 and MCC have one interval, by clusters (`coefficient_estimate`); F1 is
     undefined where neither side says positive, MCC where either side says one thing only.
-    Items on which people tie, have no majority or too few votes, and items without a
+    Items on which people tie, have no majority, cannot tell or too few votes, and items without a
     decision or a vote are left out and counted, under the first of the reasons that holds. The
     majority is taken as the truth; that people err too makes the rates a comparison with people.
 
@@ -149,13 +153,13 @@ def compare_decisions(
         raise ValueError("positive and negative are the same value")
     decided = {item: value for item, value in decisions.items() if not is_missing(value)}
     majorities = {verdict.item: verdict for verdict in verdicts}
-    _check_values(decided, majorities, words)
+    _check_values(decided, majorities, words, unsure)
     excluded: dict[str, int] = {}
     pairs: list[tuple[bool, bool]] = []
     groups: list[Hashable] = []
     for item in dict.fromkeys([*majorities, *decisions]):
         verdict = majorities.get(item)
-        reason = _why_not(item in decided, verdict)
+        reason = _why_not(item in decided, verdict, unsure)
         if reason:
             excluded[reason] = excluded.get(reason, 0) + 1
         elif verdict is not None:
@@ -215,20 +219,23 @@ def _check_values(
     decided: Mapping[Hashable, Hashable | None],
     majorities: Mapping[Hashable, MajorityVerdict],
     words: set[Hashable],
+    unsure: Hashable,
 ) -> None:
-    voted = {value for verdict in majorities.values() for value in verdict.counts}
+    voted = {value for verdict in majorities.values() for value in verdict.counts} - {unsure}
     unknown = (set(decided.values()) | voted) - words
     if unknown:
         known = " or ".join(sorted(repr(word) for word in words))
         raise ValueError(f"a decision is {known}, not {min(unknown, key=repr)!r}")
 
 
-def _why_not(has_decision: bool, verdict: MajorityVerdict | None) -> str:
+def _why_not(has_decision: bool, verdict: MajorityVerdict | None, unsure: Hashable) -> str:
     """Return why an item cannot be compared; empty if it can."""
     if not has_decision:
         return NO_DECISION
     if verdict is None:
         return NO_VOTES
+    if unsure is not None and verdict.value == unsure:
+        return PEOPLE_UNSURE
     return (
         ""
         if verdict.state in (VoteOutcome.UNANIMOUS, VoteOutcome.MAJORITY)

@@ -24,22 +24,24 @@ class TurnState(StrEnum):
 
     COMPARED = "compared"
     TIED = "people tie on an element"
+    UNSURE = "people cannot tell about an element"
     TOO_FEW = "too few people marked it"
     NO_JUDGE = "no set of the judge"
 
 
 @dataclass(frozen=True)
 class MajoritySet:
-    """The elements that more than half of a turn's raters marked, and those that exactly half did.
+    """The elements that more than half of a turn's raters marked, and those without a majority.
 
-    ``enough`` is false where fewer than the minimum of raters gave a set; both sets are then empty
-    and mean nothing.
+    ``unsure`` are those of the latter about which a rater cannot tell. ``enough`` is false where
+    fewer than the minimum of raters gave a set; the sets are then empty and mean nothing.
     """
 
     marked: Elements
     tied: Elements
     raters: int
     enough: bool
+    unsure: Elements = frozenset()
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,9 @@ def jaccard_index(one: Collection[Hashable], other: Collection[Hashable]) -> flo
     return len(a & b) / len(a | b) if a | b else 1.0
 
 
-def majority_sets(marks: Iterable[Mark], *, minimum: int = 2) -> dict[Hashable, MajoritySet]:
+def majority_sets(
+    marks: Iterable[Mark], *, unsure: Iterable[Mark] = (), minimum: int = 2
+) -> dict[Hashable, MajoritySet]:
     """Decide for each turn which elements the majority of its raters marked.
 
     Parameters
@@ -117,6 +121,8 @@ def majority_sets(marks: Iterable[Mark], *, minimum: int = 2) -> dict[Hashable, 
     marks
         (rater, turn, set); an empty set says that nothing applies, None that the rater was asked
         and gave no set.
+    unsure
+        (rater, turn, set) again: the elements about which the rater cannot tell.
     minimum
         Sets that a turn needs.
 
@@ -127,9 +133,10 @@ def majority_sets(marks: Iterable[Mark], *, minimum: int = 2) -> dict[Hashable, 
 
     Notes
     -----
-    A yes-or-no majority vote (`majority.majority_vote`) on every element that anybody marked, in
-    which each rater with a set votes. An element marked by exactly half of them is tied and in
-    neither set. The elements are decided one by one: the result need not be any rater's own set.
+    A majority vote (`majority.majority_vote`) on every element that anybody marked or could not
+    tell about, in which each rater with a set votes: marked, not marked, or cannot tell. An element
+    without a majority for marked or not marked is in ``tied``. The elements are decided one by
+    one: the result need not be any rater's own set.
     """
     given: dict[Hashable, dict[Hashable, Elements | None]] = {}
     for rater, turn, marked in marks:
@@ -137,7 +144,10 @@ def majority_sets(marks: Iterable[Mark], *, minimum: int = 2) -> dict[Hashable, 
         if rater in box:
             raise ValueError(f"{rater!r} marks {turn!r} twice: give one set per rater and turn")
         box[rater] = _elements(marked)
-    return {turn: _majority_set(box, minimum) for turn, box in given.items()}
+    doubts: dict[Hashable, list[Elements]] = {}
+    for _, turn, elements in unsure:
+        doubts.setdefault(turn, []).append(_elements(elements) or frozenset())
+    return {turn: _majority_set(box, doubts.get(turn, ()), minimum) for turn, box in given.items()}
 
 
 def compare_marked_sets(
@@ -145,6 +155,7 @@ def compare_marked_sets(
     judged: Mapping[Hashable, Collection[Hashable] | None],
     *,
     trajectories: Mapping[Hashable, Hashable],
+    unsure: Iterable[Mark] = (),
     minimum: int = 2,
     ties: Ties = "exclude turn",
     level: float = 0.95,
@@ -160,6 +171,8 @@ def compare_marked_sets(
         The judge's set by turn; None where it is unknown (which is not empty).
     trajectories
         The trajectory of every turn: intervals take trajectories as independent.
+    unsure
+        As in `majority_sets`.
     ties
         What becomes of a turn with a tied element: ``"exclude turn"`` leaves it out;
         ``"exclude element"`` compares it without its tied elements, on either side. Either way such
@@ -179,14 +192,15 @@ def compare_marked_sets(
     A constraint named instead of another is two differences. Shares have a Wilson interval, which
     takes turns for independent, and one by trajectory (`rates.rate`); means have the
     latter alone (`means.mean_by_cluster`). Turns without the judge's set, then those with too few
-    people's sets, then tied ones are left out and counted. Undefined where no turn is left. Read
+    people's sets, then those with an element that people cannot tell about or tie on are left out
+    and counted. Undefined where no turn is left. Read
     ``both_empty`` beside the exact share: turns without a violation are easy to agree on.
     AdaPlanBench, appendix C.2: 166 turns of 30 trajectories, 89.76 % exact (149 of 166), 161 of 166
     within one; it gives no intervals and does not say what became of ties.
     """
     if ties not in ("exclude turn", "exclude element"):
         raise ValueError(f"unknown treatment of ties {ties!r}")
-    people = majority_sets(marks, minimum=minimum)
+    people = majority_sets(marks, unsure=unsure, minimum=minimum)
     nobody = MajoritySet(frozenset(), frozenset(), 0, False)
     each = tuple(
         _compare_turn(turn, people.get(turn, nobody), _elements(judged.get(turn)), trajectories)
@@ -195,7 +209,7 @@ def compare_marked_sets(
     states = Counter(turn.state for turn in each)
     left_out = [TurnState.NO_JUDGE, TurnState.TOO_FEW]
     if ties == "exclude turn":
-        left_out.append(TurnState.TIED)
+        left_out += [TurnState.TIED, TurnState.UNSURE]
     compared = [turn for turn in each if turn.state not in left_out]
     excluded = {state.value: states[state] for state in left_out if states[state]}
     groups = [turn.trajectory for turn in compared]
@@ -241,12 +255,15 @@ def _elements(marked: Collection[Hashable] | None) -> Elements | None:
     return None if marked is None or is_missing(marked) else frozenset(marked)
 
 
-def _majority_set(box: Mapping[Hashable, Elements | None], minimum: int) -> MajoritySet:
+def _majority_set(
+    box: Mapping[Hashable, Elements | None], doubts: Collection[Elements], minimum: int
+) -> MajoritySet:
     sets = {rater: marked for rater, marked in box.items() if marked is not None}
     if len(sets) < minimum:
         return MajoritySet(frozenset(), frozenset(), len(sets), False)
-    marked, tied = marked_by_majority(sets.values())
-    return MajoritySet(marked, tied, len(sets), True)
+    marked, tied = marked_by_majority(sets.values(), doubts)
+    unsure = tied & frozenset(element for elements in doubts for element in elements)
+    return MajoritySet(marked, tied, len(sets), True, unsure)
 
 
 def _compare_turn(
@@ -261,10 +278,11 @@ def _compare_turn(
         state = TurnState.NO_JUDGE if judge is None else TurnState.TOO_FEW
         return TurnComparison(turn, trajectory, state, people, judge, nothing, nothing, None)
     untied = judge - people.tied
+    state = TurnState.UNSURE if people.unsure else TurnState.TIED
     return TurnComparison(
         turn=turn,
         trajectory=trajectory,
-        state=TurnState.TIED if people.tied else TurnState.COMPARED,
+        state=state if people.tied else TurnState.COMPARED,
         people=people,
         judge=judge,
         missed=people.marked - untied,

@@ -189,7 +189,7 @@ def test_a_filter_check_is_drawn_by_one_click(maker: Client) -> None:
     assert not Study.objects.exists()
     maker.post(URL, {"draft": page.context["draft"].text, "go": "create"})
     study = Study.objects.get()
-    assert (study.questionnaire, study.dealing) == ("filter_check@2", Study.Dealing.POOL)
+    assert (study.questionnaire, study.dealing) == ("filter_check@3", Study.Dealing.POOL)
     assert (study.items.get().task, study.items.get().wanted) == (task, 3)
 
 
@@ -357,8 +357,8 @@ def make_demo() -> None:
     ("preset", "questionnaire", "order", "assignments"),
     [
         ("paper", "ten_questions@4", "queries", 6),
-        ("violations", "violation_check@2", "blocks", 18),
-        ("filters", "filter_check@2", "random", 9),
+        ("violations", "violation_check@3", "blocks", 18),
+        ("filters", "filter_check@3", "random", 9),
     ],
 )
 def test_a_preset_is_one_click_from_the_preview(

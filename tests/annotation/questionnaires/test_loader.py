@@ -26,6 +26,7 @@ PUBLISHED = {
     "about_annotators@2": "1bf919a034d139bc",
     "filter_check@1": "51a37f9155d4527c",
     "filter_check@2": "41c6621cceb2651d",
+    "filter_check@3": "4aaec899c9bcbb64",
     "ten_questions@1": "c30ad5f9ac7fe14f",
     "ten_questions@2": "d5ea44b9512d4fda",
     "ten_questions@3": "22c19685ac6a4cd9",
@@ -37,6 +38,7 @@ PUBLISHED = {
     "turn_scores@3": "c192052e609f2914",
     "violation_check@1": "96a9706d92aae7a4",
     "violation_check@2": "031e4e04ae9e547e",
+    "violation_check@3": "d12aaa6005141c79",
 }
 
 
@@ -141,7 +143,7 @@ def test_a_dialogue_is_asked_only_what_it_has() -> None:
 def test_the_questionnaires_of_a_system() -> None:
     assert [q.id for q in questionnaires_for("external")] == ["tool_dialogues@2"]
     assert [q.id for q in questionnaires_for("adaplanbench")] == [
-        "ten_questions@4", "turn_scores@3", "violation_check@2", "filter_check@2",
+        "ten_questions@4", "turn_scores@3", "violation_check@3", "filter_check@3",
     ]  # fmt: skip
     assert questionnaires_for("nowhere") == []
 

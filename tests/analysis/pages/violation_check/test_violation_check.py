@@ -12,7 +12,7 @@ from analysis.filters import Filters
 from analysis.pages.catalogue import PAGES, select
 from analysis.pages.reports import report_key
 from analysis.reports.content import Report, Table
-from annotation.models import Participant, Study
+from annotation.models import Participant, Rating, Study
 from annotation.people.withdrawal import withdraw_annotator
 from annotation.submissions.services import refill_assignments
 from benchmarks.models import Task, Trajectory
@@ -75,6 +75,35 @@ def test_sets_match_a_hand_computation(reader: User, study: Study, client: Clien
     shown = by_page(client, reader, "sets")["All constraints"]
     assert shown.pop("comparability").startswith("Compared with the AdaPlanBench paper")
     assert {name: str(value) for name, value in found.items()} == shown
+
+
+def test_cannot_tell_is_a_value_of_its_own(reader: User) -> None:
+    study = make_violation_check(make_people(), questionnaire="violation_check@3")
+    make_member(study, reader)
+    before = report(reader)
+    # Every condition decided: the same numbers as where violated ones are marked alone.
+    found = lines(before.table("sets"))["All constraints"]
+    assert (found["turns"], found["equal hits"], found["jaccard"]) == (4, 2, 0.625)
+    people = lines(before.table("people"))["All constraints"]
+    rows = Rating.objects.filter(
+        assignment__trajectory__task__external_id="t1", subject="turn-1", question="world_violated"
+    ).order_by("pk")
+    assert [row.chosen[0] for row in rows if row.chosen].count("w1:violated") >= 2
+    for row in list(rows)[:2]:
+        row.chosen = ["w1:cannot_tell", *(row.chosen or [])[1:]]
+        row.save()
+    after = report(reader)
+    found = lines(after.table("sets"))["All constraints"]
+    assert (found["turns"], found["equal hits"]) == (3, 1)
+    turns = lines(after.table("turns"))
+    assert turns["No majority on some constraint, because somebody cannot tell"]["count"] == 1
+    assert "cannot tell" in [
+        row["difference"] for row in lines(after.table("differences")).values()
+    ]
+    assert (
+        lines(after.table("people"))["All constraints"]["equal decisions"]
+        != people["equal decisions"]
+    )
 
 
 def test_each_kind_has_its_own_row(reader: User, study: Study) -> None:

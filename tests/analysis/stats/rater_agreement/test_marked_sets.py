@@ -53,6 +53,7 @@ def test_by_hand() -> None:
     assert result.states == {
         TurnState.COMPARED: 3,
         TurnState.TIED: 1,
+        TurnState.UNSURE: 0,
         TurnState.TOO_FEW: 2,
         TurnState.NO_JUDGE: 1,
     }
@@ -166,3 +167,15 @@ def test_jaccard(a: frozenset[str], b: frozenset[str]) -> None:
     assert jaccard_index(a, b) == jaccard_index(b, a)
     assert (jaccard_index(a, b) == 1) == (a == b)
     assert 0 <= jaccard_index(a, b) <= 1
+
+
+def test_cannot_tell_is_neither_marked_nor_unmarked() -> None:
+    marks = [(rater, "t", marked) for rater, marked in enumerate([{"x"}, set(), set(), {"z"}])]
+    doubts = [(rater, "t", unsure) for rater, unsure in enumerate([{"z"}, {"x"}, {"z"}, {"w"}])]
+    (result,) = majority_sets(marks, unsure=doubts).values()
+    # x: 1 marked, 2 not, 1 cannot tell; z: 1, 1 and 2; w: not marked by three of four.
+    assert result.marked == frozenset()
+    assert result.tied == result.unsure == {"x", "z"}
+    compared = compare_marked_sets(marks, {"t": {"x"}}, trajectories={"t": "A"}, unsure=doubts)
+    assert compared.states[TurnState.UNSURE] == 1 and compared.turns == 0
+    assert compared.excluded == {TurnState.UNSURE.value: 1}
