@@ -3,7 +3,7 @@
 from django.conf import settings as django_settings
 from django.db import models
 
-from benchmarks.models import AnswererVersion, AttemptColumns, Endpoint, Job, Run
+from benchmarks.models import AnswererVersion, CallColumns, Endpoint, Job, Run
 
 
 class RunFacts(models.Model):
@@ -80,7 +80,8 @@ class FailureClustering(models.Model):
     ``trajectories`` are the ids in the order in which the model read them. ``result`` is the
     payload of `analysis.browser.clusters.episode`: what the model said, which never changes;
     people's changes are `ClusterEdit` rows. ``version`` pins the endpoint's exact configuration,
-    ``episode_version`` the prompts. The caps are on money (``currency``) and on tokens.
+    ``episode_version`` the prompts. The caps are on money (``currency``) and on tokens;
+    ``committed`` and ``committed_tokens`` are what the calls count against them.
     """
 
     class State(models.TextChoices):
@@ -97,7 +98,9 @@ class FailureClustering(models.Model):
     most_clusters = models.PositiveSmallIntegerField()
     seed = models.BigIntegerField(default=0)
     cost_cap = models.FloatField(null=True, blank=True)
+    committed = models.FloatField(default=0.0, db_default=0.0)
     token_cap = models.PositiveIntegerField(null=True, blank=True)
+    committed_tokens = models.PositiveBigIntegerField(default=0, db_default=0)
     currency = models.CharField(max_length=8, blank=True)
     state = models.CharField(max_length=8, choices=State.choices, default=State.WORKING)
     problem = models.TextField(blank=True)
@@ -115,19 +118,14 @@ class FailureClustering(models.Model):
         return f"clusters {self.pk}"
 
 
-class ClusterCall(AttemptColumns):
-    """One call to the model that named clusters; rows are added, as in `Exchange`.
-
-    ``most_tokens`` is the most that the call could use.
-    """
+class ClusterCall(CallColumns):
+    """One call to the model that named clusters; ``most_tokens`` is the most that it could use."""
 
     clustering = models.ForeignKey(
         FailureClustering, on_delete=models.CASCADE, related_name="calls"
     )
     answerer = models.ForeignKey(AnswererVersion, on_delete=models.PROTECT, related_name="+")
-    reasoning = models.TextField(blank=True, db_default="")
     most_tokens = models.PositiveIntegerField(null=True)
-    tries = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         ordering = ["clustering", "step", "slot", "attempt"]

@@ -29,6 +29,9 @@ _UNNOTICED = (
     migrations.AlterModelManagers,
 )
 
+# Whether these do any harm, only the author of a migration can say.
+_JUDGED_BY_AUTHOR = (migrations.RunPython, migrations.RunSQL, migrations.AddConstraint)
+
 
 def is_behind(connection: BaseDatabaseWrapper) -> bool:
     """Say whether a database lacks migrations of this version."""
@@ -76,8 +79,8 @@ class PlannedMigration:
 def planned_migrations() -> list[PlannedMigration]:
     """Return the migrations that are not applied, in their order.
 
-    A migration whose steps in Python do no harm to the previous release says so in
-    ``tolerated_because``.
+    A migration whose steps in Python or SQL, or whose wider constraints, do no harm to the previous
+    release says so in ``tolerated_because``.
     """
     executor = MigrationExecutor(connection)
     graph = executor.loader.graph
@@ -101,7 +104,7 @@ def _obstacles(
         operation.state_forwards(migration.app_label, state)
         if isinstance(operation, migrations.SeparateDatabaseAndState):
             yield from _obstacles(migration, operation.database_operations, before)
-        elif isinstance(operation, migrations.RunPython):
+        elif isinstance(operation, _JUDGED_BY_AUTHOR):
             if not getattr(migration, "tolerated_because", ""):
                 yield f"{operation.describe()}: not known to be harmless"
         elif isinstance(operation, migrations.AddField):

@@ -6,12 +6,13 @@ from django.db.models import Max
 from django.utils import timezone
 
 from benchmarks.asks.players import player_name
+from benchmarks.calls.rows import answerer_version
 from benchmarks.core.answerers import Identity
 from benchmarks.core.digests import storable
 from benchmarks.core.registry import get_system
 from benchmarks.locks import lock_trajectory
 from benchmarks.models import Exchange, OpenAsk, Run, Trajectory
-from benchmarks.runs.calls import answerer_version, people_are_asked
+from benchmarks.runs.log import people_are_asked
 from benchmarks.runs.services import RunError, reopen_run
 
 

@@ -44,7 +44,7 @@ class SuggestedView:
 def suggestion_on(ask: OpenAsk) -> Mapping[str, Any] | None:
     """Return the suggestion to show beside an ask, as reply forms take it."""
     rows = Suggestion.objects.filter(trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot)
-    row = rows.select_related("answerer").first()
+    row = rows.select_related("answerer").order_by("attempt").last()
     if row is None:
         return None
     made, waits = row.state == S.ANSWERED, row.state == S.SENT
@@ -70,7 +70,9 @@ def suggestions_of(trajectory: Trajectory) -> list[SuggestedView]:
     """Return all suggestions of a trajectory in order, without a query if its run has none."""
     if not any("suggests" in assignment for assignment in all_assignments(trajectory.run.roles)):
         return []
-    suggestions = list(Suggestion.objects.filter(trajectory=trajectory).select_related("answerer"))
+    attempts = Suggestion.objects.filter(trajectory=trajectory).select_related("answerer")
+    newest = {(row.step, row.slot): row for row in attempts.order_by("step", "slot", "attempt")}
+    suggestions = list(newest.values())
     people = Exchange.objects.filter(
         trajectory=trajectory,
         state=S.ANSWERED,

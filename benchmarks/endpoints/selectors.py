@@ -4,7 +4,7 @@ Amounts are sums over stored calls. Unknown values are left out and counted, nev
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -14,13 +14,13 @@ from django.db.models import (
     F,
     IntegerField,
     Max,
-    Q,
     QuerySet,
     Sum,
     Window,
 )
 from django.db.models.functions import Cast, RowNumber, TruncDate
 
+from benchmarks.calls.use import FIGURES, CallUse, use_of_calls, use_of_row
 from benchmarks.core.errors import CoreError
 from benchmarks.endpoints.rules import EndpointRules
 from benchmarks.llm.config import EndpointConfig
@@ -35,90 +35,23 @@ MEDIAN, P95 = 50, 95
 _SIMULATED = " (simulated)"
 
 
-@dataclass(frozen=True)
-class EndpointUse:
-    """The use and cost of calls.
-
-    ``cost`` sums the known costs of ``costed`` calls. ``assumed`` sums the maximum cost of calls
-    that may have been billed at an unknown cost, including those under way. ``unknown`` counts
-    calls without even a maximum. None means not known, not 0. ``median`` and ``p95`` are seconds
-    of answered calls.
-    """
-
-    calls: int = 0
-    answered: int = 0
-    unreadable: int = 0
-    declined: int = 0
-    failed: int = 0
-    lost: int = 0
-    sent: int = 0
-    retries: int = 0
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    counted: int = 0
-    cost: float | None = None
-    costed: int = 0
-    assumed: float | None = None
-    unknown: int = 0
-    currency: str = ""
-    median: float | None = None
-    p95: float | None = None
-
-    @property
-    def came_back(self) -> int:
-        """Count the calls with a reply, readable or not."""
-        return self.answered + self.unreadable + self.declined
-
-    @property
-    def uncounted(self) -> int:
-        """Count the replies that do not state their tokens."""
-        return self.came_back - self.counted
-
-
-_MAYBE_BILLED = Q(cost=None) & ~Q(state=S.FAILED)
-# Names end in _ to differ from the columns.
-_FIGURES: Mapping[str, Any] = {
-    "calls_": Count("pk"),
-    **{f"{state.value}_": Count("pk", filter=Q(state=state)) for state in S},
-    # not sum(tries) - calls: a call that was given up before it was sent has no try
-    "retries_": Sum(F("tries") - 1, filter=Q(tries__gt=1), default=0),
-    "tokens_in_": Sum("tokens_in"),
-    "tokens_out_": Sum("tokens_out"),
-    "counted_": Count("tokens_out"),
-    "cost_": Sum("cost"),
-    "costed_": Count("cost"),
-    "assumed_": Sum("most", filter=_MAYBE_BILLED),
-    "unknown_": Count("pk", filter=_MAYBE_BILLED & Q(most=None)),
-}
-
-
-def _use(row: Mapping[str, Any], currency: str = "", **more: Any) -> EndpointUse:
-    return EndpointUse(**{name[:-1]: row[name] for name in _FIGURES}, currency=currency, **more)
-
-
-def use_of_calls(rows: QuerySet[Any], currency: str) -> EndpointUse | None:
-    """Return the use by calls that are stored as ``Exchange`` rows are; None without a call."""
-    row = rows.aggregate(**_FIGURES)
-    return _use(row, currency) if row["calls_"] else None
-
-
 def _calls(*names: str, seen: Visibility) -> QuerySet[Exchange]:
     rows = seen.of(Exchange.objects.filter(answerer__kind="endpoint")).order_by()
     return rows.filter(answerer__name__in=names) if names else rows
 
 
-def endpoint_use(*names: str, seen: Visibility = EVERYTHING) -> dict[str, EndpointUse]:
+def endpoint_use(*names: str, seen: Visibility = EVERYTHING) -> dict[str, CallUse]:
     """Return the use by endpoint name, of all endpoints by default, in three queries."""
     use_rows = {
         row["answerer__name"]: row
-        for row in _calls(*names, seen=seen).values("answerer__name").annotate(**_FIGURES)
+        for row in _calls(*names, seen=seen).values("answerer__name").annotate(**FIGURES)
     }
     if not use_rows:
         return {}
     median, p95 = (_latencies(_calls(*names, seen=seen), share) for share in (MEDIAN, P95))
     currencies = dict(Endpoint.objects.values_list("name", "currency"))
     return {
-        name: _use(row, currencies.get(name, ""), median=median.get(name), p95=p95.get(name))
+        name: use_of_row(row, currencies.get(name, ""), median=median.get(name), p95=p95.get(name))
         for name, row in use_rows.items()
     }
 
@@ -145,7 +78,7 @@ class RunUse:
     """The use of an endpoint by one run."""
 
     run: Run
-    use: EndpointUse
+    use: CallUse
 
 
 @dataclass(frozen=True)
@@ -153,7 +86,7 @@ class DayUse:
     """The use of an endpoint on one day (UTC)."""
 
     day: date
-    use: EndpointUse
+    use: CallUse
 
 
 def use_by_run(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[RunUse]:
@@ -161,12 +94,12 @@ def use_by_run(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[RunUse
     rows = (
         _calls(endpoint.name, seen=seen)
         .values("trajectory__run")
-        .annotate(**_FIGURES)
+        .annotate(**FIGURES)
         .order_by("-trajectory__run")[:RUNS]
     )
     row_by_run = {row["trajectory__run"]: row for row in rows}
     runs = Run.objects.select_related("agent", "dataset").in_bulk(row_by_run)
-    return [RunUse(runs[pk], _use(row, runs[pk].currency)) for pk, row in row_by_run.items()]
+    return [RunUse(runs[pk], use_of_row(row, runs[pk].currency)) for pk, row in row_by_run.items()]
 
 
 def use_by_day(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[DayUse]:
@@ -175,16 +108,17 @@ def use_by_day(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[DayUse
         _calls(endpoint.name, seen=seen)
         .annotate(day=TruncDate("sent_at"))
         .values("day")
-        .annotate(**_FIGURES)
+        .annotate(**FIGURES)
         .order_by("-day")[:DAYS]
     )
-    return [DayUse(row["day"], _use(row, endpoint.currency)) for row in rows]
+    return [DayUse(row["day"], use_of_row(row, endpoint.currency)) for row in rows]
 
 
-def run_use(run: Run) -> EndpointUse | None:
+def run_use(run: Run) -> CallUse | None:
     """Return the use of all endpoints by a run; None if it asked none."""
     calls = Exchange.objects.filter(trajectory__run=run, answerer__kind="endpoint")
-    return use_of_calls(calls, run.currency)
+    use = use_of_calls(calls, run.currency)
+    return use if use.calls else None
 
 
 # --- Whether it can be asked ----------------------------------------------------------------------
@@ -196,7 +130,7 @@ class EndpointRow:
     addresses; ``details`` has those for administrators."""
 
     endpoint: Endpoint
-    use: EndpointUse
+    use: CallUse
     host: str
     local: bool
     obstacles: tuple[str, ...]
@@ -209,21 +143,21 @@ def endpoint_rows(
     """Return list rows of endpoints with their use, in six queries."""
     use, rules = endpoint_use(seen=seen), EndpointRules.load()
     return [
-        endpoint_row(e, use.get(e.name, EndpointUse(currency=e.currency)), rules=rules)
+        endpoint_row(e, use.get(e.name, CallUse(currency=e.currency)), rules=rules)
         for e in endpoints
     ]
 
 
 def endpoint_row(
     endpoint: Endpoint,
-    use: EndpointUse | None = None,
+    use: CallUse | None = None,
     seen: Visibility = EVERYTHING,
     rules: EndpointRules | None = None,
 ) -> EndpointRow:
     """Return one row with what hinders the endpoint, by ``rules`` or those of now."""
     if use is None:
         use_by_name = endpoint_use(endpoint.name, seen=seen)
-        use = use_by_name.get(endpoint.name, EndpointUse(currency=endpoint.currency))
+        use = use_by_name.get(endpoint.name, CallUse(currency=endpoint.currency))
     try:
         config: EndpointConfig | None = endpoint_config(endpoint)
     except CoreError as error:

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from django.db import Error, connection
 from django.utils import timezone
 
-from benchmarks.models import Exchange, Job, Run, Trajectory
+from benchmarks.models import CallColumns, Job, Run, Trajectory, call_models
 from benchmarks.outages import keep_trying
 
 logger = logging.getLogger(__name__)
@@ -137,11 +137,12 @@ def settle_restored() -> None:
         model._default_manager.exclude(lease_owner="").update(lease_owner="")
         model._default_manager.filter(status=running).update(lease_until=now)
     # A late reply must not settle another call that has the same number now.
-    Exchange.objects.filter(state=Exchange.State.SENT).update(
-        state=Exchange.State.LOST,
-        reason="was under way when the backup was made that this was restored from",
-        settled_at=now,
-    )
+    for calls in call_models():
+        calls._default_manager.filter(state=CallColumns.State.SENT).update(
+            state=CallColumns.State.LOST,
+            reason="was under way when the backup was made that this was restored from",
+            settled_at=now,
+        )
     # Caches and running processes hold analyses under these numbers. Counting on from the
     # restored numbers would reach the same ones again.
     Run.objects.update(data_version=secrets.randbelow(_DATA_VERSIONS))

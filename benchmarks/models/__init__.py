@@ -12,11 +12,12 @@ from benchmarks.models.jobs import Job, Upload, UploadChunk, WorkerProcess
 from benchmarks.models.judging import JudgeCounts, JudgeScore, Judging
 from benchmarks.models.log import (
     AnswererVersion,
-    AttemptColumns,
+    CallColumns,
     Exchange,
     OpenAsk,
     StoredMessage,
     Suggestion,
+    call_models,
 )
 from benchmarks.models.runs import COUNTED, Experiment, Run
 from benchmarks.models.tokens import ApiToken, StoredAnswer
@@ -29,7 +30,7 @@ __all__ = [
     "Agent",
     "AllowedHost",
     "AnswererVersion",
-    "AttemptColumns",
+    "CallColumns",
     "ApiToken",
     "Candidate",
     "Constraint",
@@ -59,4 +60,5 @@ __all__ = [
     "ValidityCertificate",
     "Violation",
     "WorkerProcess",
+    "call_models",
 ]

@@ -1,5 +1,6 @@
 """The append-only log of everything that was asked and answered."""
 
+from django.apps import apps
 from django.db import models
 
 from benchmarks.models.trajectories import Trajectory
@@ -35,7 +36,13 @@ class StoredMessage(models.Model):
 
 
 class CallColumns(models.Model):
-    """The columns of every stored call: who was asked what, what came back, and what it cost."""
+    """The columns of every stored call: who was asked what, what came back, and what it cost.
+
+    A row is added before the call leaves and settled once (`benchmarks.calls`), and never changed
+    after that. ``most`` is the cost reserved against a cap. It counts as spent if ``cost`` stays
+    unknown (lost calls, replies without token counts). ``repeats`` is the attempt that was in
+    flight when its process died, 0 where there was none.
+    """
 
     class State(models.TextChoices):
         SENT = "sent", "Sent"
@@ -47,34 +54,27 @@ class CallColumns(models.Model):
 
     step = models.PositiveSmallIntegerField()
     slot = models.PositiveSmallIntegerField()
+    attempt = models.PositiveSmallIntegerField()
+    role = models.CharField(max_length=40)
+    seat = models.CharField(max_length=40, blank=True)
     answerer = models.ForeignKey(AnswererVersion, on_delete=models.PROTECT)
     ask_digest = models.CharField(max_length=32)
+    messages = models.JSONField(default=list)
+    expect = models.JSONField(default=dict)
+    tools = models.JSONField(default=list)
     seed = models.BigIntegerField()
+    repeats = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State.choices)
     text = models.TextField(blank=True)
     value = models.JSONField(null=True)
     reason = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True)
+    model_reported = models.CharField(max_length=120, blank=True)
     tokens_in = models.PositiveIntegerField(null=True)
     tokens_out = models.PositiveIntegerField(null=True)
     cost = models.FloatField(null=True)
-    latency = models.FloatField(null=True)
-
-    class Meta:
-        abstract = True
-
-
-class AttemptColumns(CallColumns):
-    """The columns of a call that is logged before it is sent, and may be sent again.
-
-    ``most`` is the cost reserved against a cap. It counts as spent if ``cost`` stays unknown (lost
-    calls, replies without token counts).
-    """
-
-    attempt = models.PositiveSmallIntegerField()
-    messages = models.JSONField(default=list)
-    reasoning = models.TextField(blank=True)
-    model_reported = models.CharField(max_length=120, blank=True)
     most = models.FloatField(null=True)
+    latency = models.FloatField(null=True)
     finish = models.CharField(max_length=40, blank=True)
     tries = models.PositiveSmallIntegerField(default=1)
     sent_at = models.DateTimeField()
@@ -84,17 +84,17 @@ class AttemptColumns(CallColumns):
         abstract = True
 
 
-class Exchange(AttemptColumns):
-    """One attempt at one ask. A row is added and settled once, and never changed after that."""
+def call_models() -> list[type[CallColumns]]:
+    """Return the tables of calls, one for each purpose, those of other apps among them."""
+    return [model for model in apps.get_models() if issubclass(model, CallColumns)]
+
+
+class Exchange(CallColumns):
+    """One attempt at one ask of a trajectory."""
 
     trajectory = models.ForeignKey(
         Trajectory, on_delete=models.CASCADE, related_name="exchanges", db_index=False
     )
-    role = models.CharField(max_length=40)
-    seat = models.CharField(max_length=40, blank=True)
-    expect = models.JSONField(default=dict)
-    tools = models.JSONField(default=list)
-    repeats = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         ordering = ["trajectory", "step", "slot", "attempt"]
@@ -150,21 +150,23 @@ class OpenAsk(models.Model):
 class Suggestion(CallColumns):
     """The answer that a script or model would have given to an ask that a person answered.
 
-    It never decides anything. ``state`` is as in exchanges; ``value`` the parsed reply.
+    It never decides anything. ``state`` is as in exchanges; ``value`` the parsed reply. The newest
+    attempt is the one that is shown.
     """
 
     trajectory = models.ForeignKey(
         Trajectory, on_delete=models.CASCADE, related_name="suggestions", db_index=False
     )
-    role = models.CharField(max_length=40)
-    seat = models.CharField(max_length=40, blank=True)
-    at = models.DateTimeField(auto_now_add=True)
+    # What a file of detached runs of release 0.10 does not hold.
+    attempt = models.PositiveSmallIntegerField(default=1)
+    # Named as in release 0.10, so that its servers go on beside newer ones during an upgrade.
+    sent_at = models.DateTimeField(db_column="at")
 
     class Meta:
-        ordering = ["trajectory", "step", "slot"]
+        ordering = ["trajectory", "step", "slot", "attempt"]
         constraints = [
             models.UniqueConstraint(
-                fields=["trajectory", "step", "slot"], name="suggestion_identity"
+                fields=["trajectory", "step", "slot", "attempt"], name="suggestion_attempt"
             )
         ]
 

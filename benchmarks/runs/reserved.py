@@ -28,7 +28,7 @@ from benchmarks.models import (
 from benchmarks.models.role_assignments import RoleAssignment
 from benchmarks.roles.judge_fit import refuse_unrecorded
 from benchmarks.roles.services import assign_agent, assign_roles
-from benchmarks.runs.calls import people_are_asked
+from benchmarks.runs.log import people_are_asked
 from benchmarks.runs.services import (
     RunError,
     bump_data_version,

@@ -5,38 +5,37 @@ not wait for it. It is stored apart from exchanges, decides nothing, and cannot 
 if there is none, the reason is stored. Its cost counts against the run's cap and is reserved before
 the call is sent.
 
-Suggestions need no lease. The worker that stores the row as sent makes the suggestion; the row of a
-dead worker is taken over after the time limit.
+Suggestions need no lease. The worker that stores the row as sent makes the suggestion. A row that a
+dead worker left is lost after the time limit, and the ask is put again as another attempt.
 """
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
 
-from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
+from benchmarks.calls.log import CallLog, LeaseLost
 from benchmarks.core.answerers import Answer, Answerer, Identity, most_cost
 from benchmarks.core.driver import answer_or_failure, read_answer
 from benchmarks.core.errors import AnswererFailed, CapReached, CoreError, OutcomeUnknown
-from benchmarks.core.log import Call, CallResult, counted_cost, total_most
+from benchmarks.core.log import Call, CallResult
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import System
 from benchmarks.core.types import Ask, Expect, Task
 from benchmarks.endpoints.services import answerer_at
 from benchmarks.mappers import core_messages, core_task
-from benchmarks.models import Exchange, OpenAsk, Run, Suggestion, Trajectory
+from benchmarks.models import OpenAsk, Run, Suggestion, Trajectory
 from benchmarks.models.role_assignments import RoleAssignment, suggesting_assignments
 from benchmarks.roles.services import build_answerer
-from benchmarks.runs.calls import answerer_version, release_cost, reserve_cost
 
 logger = logging.getLogger(__name__)
-S = Exchange.State
+S = Suggestion.State
 
 # A suggestion that takes longer comes too late: it is given up, and counts as spent.
 MOST_SECONDS = 60.0
@@ -44,11 +43,33 @@ MOST_SECONDS = 60.0
 ABANDONED_AFTER = timedelta(seconds=3 * MOST_SECONDS)
 
 
+class _SuggestionLog(CallLog):
+    """The log of the suggestions on one trajectory, under the cap of its run."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        self.trajectory, run = trajectory, trajectory.run
+        super().__init__(
+            Suggestion,
+            {"trajectory_id": trajectory.pk},
+            Run.objects.filter(pk=run.pk),
+            capped=run.cost_cap is not None,
+        )
+
+    @contextmanager
+    def _writing(self, now: datetime) -> Iterator[None]:
+        with transaction.atomic():
+            cancelled = Trajectory.objects.filter(
+                pk=self.trajectory.pk, status=Trajectory.Status.CANCELLED
+            )
+            if cancelled.exists():
+                raise LeaseLost
+            yield
+
+
 @dataclass(frozen=True)
 class _SentSuggestion:
     """A suggestion that is under way: its row is stored as sent."""
 
-    row: Suggestion
     call: Call
     answerer: Answerer
 
@@ -76,91 +97,65 @@ def make_suggestions(*, pk: int, executor: Executor) -> int:
         for role, _ in suggesting
         for place, seat in enumerate(system.seats(role, run.settings))
     }
+    log = _SuggestionLog(trajectory)
+    log.exchanges()
     wanted = []
-    for ask in asks:
+    for ask, lost in asks:
         assignment = suggesting.get((ask.role, places.get((ask.role, ask.seat), -1)))
         if assignment is not None:
-            suggestion = _send(run, ask, assignment, system, task)
+            suggestion = _send(log, ask, lost, assignment, system, task)
             wanted += [suggestion] if suggestion is not None else []
-    for one, answer in _answers(wanted, executor):
-        _settle(run, one, read_answer(one.call.ask, answer, system.parsers))
+    for each, answer in _answers(wanted, executor):
+        # If another worker has given it up meanwhile, that stays.
+        with suppress(LeaseLost):
+            log.record_verdict(each.call, read_answer(each.call.ask, answer, system.parsers))
     return len(wanted)
 
 
-def _lacking(trajectory: Trajectory, roles: Sequence[str]) -> list[OpenAsk]:
-    """Return asks of these roles to people that have no suggestion yet, not even under way."""
-    same = Suggestion.objects.filter(
-        trajectory=trajectory, step=OuterRef("step"), slot=OuterRef("slot")
-    )
-    rows = OpenAsk.objects.filter(trajectory=trajectory, role__in=roles)
-    return list(rows.exclude(Exists(same.exclude(_abandoned()))).order_by("step", "slot"))
+def _lacking(trajectory: Trajectory, roles: Sequence[str]) -> list[tuple[OpenAsk, int]]:
+    """Return asks of these roles to people that have no suggestion yet, not even under way.
 
-
-def _abandoned() -> Q:
-    """Return suggestions that a dead worker has asked for."""
-    return Q(state=S.SENT, at__lt=timezone.now() - ABANDONED_AFTER)
+    With each, the attempt that a dead worker has left, 0 where there is none.
+    """
+    begun = Suggestion.objects.filter(trajectory=trajectory).order_by("attempt")
+    newest = {
+        (step, slot): (attempt, state == S.SENT and sent_at < timezone.now() - ABANDONED_AFTER)
+        for step, slot, attempt, state, sent_at in begun.values_list(
+            "step", "slot", "attempt", "state", "sent_at"
+        )
+    }
+    asks = OpenAsk.objects.filter(trajectory=trajectory, role__in=roles).order_by("step", "slot")
+    lacking = [(ask, *newest.get((ask.step, ask.slot), (0, True))) for ask in asks]
+    return [(ask, attempt) for ask, attempt, missing in lacking if missing]
 
 
 def _send(
-    run: Run, open_ask: OpenAsk, assignment: RoleAssignment, system: System, task: Task
+    log: _SuggestionLog,
+    open_ask: OpenAsk,
+    lost: int,
+    assignment: RoleAssignment,
+    system: System,
+    task: Task,
 ) -> _SentSuggestion | None:
     """Store a suggestion as sent; return None if it cannot be made, and store the reason.
 
-    It is None, too, if another worker makes it.
+    ``lost`` is the attempt that a dead worker has left. It is None, too, if another worker makes
+    it, or the trajectory was cancelled.
     """
-    ask = _core_ask(open_ask)
-    by, answerer, call, problem = _identity(assignment), None, None, ""
-    try:
-        answerer = build_answerer(system, task, assignment, answerer_at(system.key))
-        by = answerer.identity
-        call = Call(open_ask.step, open_ask.slot, 1, ask, by, open_ask.seed)
-        call = replace(call, most=most_cost(answerer, ask, open_ask.seed))
-        most = total_most([call], capped=run.cost_cap is not None)
-    except (CoreError, AnswererFailed, CapReached) as error:
-        problem, most = str(error), 0.0
-    about = {
-        "role": open_ask.role,
-        "seat": open_ask.seat,
-        "answerer_id": answerer_version(by),
-        "ask_digest": open_ask.ask_digest,
-        "seed": open_ask.seed,
-        "state": S.FAILED if problem else S.SENT,
-        "reason": problem,
-    }
-    with transaction.atomic():
-        row = _take_on(open_ask, about)
-        if row is None:
-            return None
+    ask, by = _core_ask(open_ask), _identity(assignment)
+    call = Call(open_ask.step, open_ask.slot, lost + 1, ask, by, open_ask.seed, repeats=lost)
+    with suppress(IntegrityError, LeaseLost):
         try:
-            reserve_cost(run.pk, most)
-        except CapReached as error:
-            row.state, row.reason = S.FAILED, str(error)
-            row.save(update_fields=["state", "reason"])
-    if answerer is None or call is None or row.state != S.SENT:
-        return None
-    return _SentSuggestion(row, call, answerer)
-
-
-def _take_on(open_ask: OpenAsk, about: Mapping[str, Any]) -> Suggestion | None:
-    """Create the row of a suggestion; return None if another worker was first.
-
-    It is None, too, if the suggestion is no longer needed.
-    """
-    dead = Trajectory.objects.filter(pk=open_ask.trajectory_id, status=Trajectory.Status.CANCELLED)
-    if dead.exists():
-        return None
-    row, made = Suggestion.objects.get_or_create(
-        trajectory_id=open_ask.trajectory_id,
-        step=open_ask.step,
-        slot=open_ask.slot,
-        defaults=about,
-    )
-    if not made:
-        rows = Suggestion.objects.filter(_abandoned(), pk=row.pk)
-        if not rows.update(at=timezone.now(), **about):
-            return None
-        row.refresh_from_db()
-    return row
+            answerer = build_answerer(system, task, assignment, answerer_at(system.key))
+            call = replace(call, by=answerer.identity)
+            call = replace(call, most=most_cost(answerer, ask, open_ask.seed))
+            log.record_sent([call])
+        except (CoreError, AnswererFailed, CapReached) as error:
+            failed = CallResult("failed", Answer("", tries=0), reason=str(error))
+            log.record_sent([], [(replace(call, most=0.0), failed)])
+        else:
+            return _SentSuggestion(call, answerer)
+    return None
 
 
 def _core_ask(row: OpenAsk) -> Ask:
@@ -205,22 +200,3 @@ def _answer(one: _SentSuggestion) -> Answer | AnswererFailed:
     except Exception as error:  # a bug in a script must not stop the people who play
         logger.exception("a suggestion at step %s failed unexpectedly", one.call.step)
         return AnswererFailed(f"unexpected {type(error).__name__}")
-
-
-def _settle(run: Run, one: _SentSuggestion, verdict: CallResult) -> None:
-    """Store the answer, and release the rest of the reserved cost."""
-    answer = verdict.answer
-    settled: Mapping[str, Any] = {
-        "state": verdict.state,
-        "text": answer.text,
-        "value": verdict.value,
-        "reason": verdict.reason,
-        "tokens_in": answer.tokens_in,
-        "tokens_out": answer.tokens_out,
-        "cost": answer.cost,
-        "latency": answer.latency,
-    }
-    with transaction.atomic():
-        # If another worker has settled it meanwhile, that result and its cost stay.
-        if Suggestion.objects.filter(pk=one.row.pk, state=S.SENT).update(**settled):
-            release_cost(run.pk, (one.call.most or 0.0) - counted_cost(one.call, verdict))

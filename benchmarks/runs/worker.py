@@ -20,6 +20,7 @@ from django.db.models import Exists, OuterRef, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from benchmarks.calls.log import LeaseLost
 from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped, Suspended
 from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
 from benchmarks.jobs.leases import LEASE, heartbeat
@@ -42,7 +43,6 @@ from benchmarks.request_ids import forget_request_id
 from benchmarks.roles.services import build_answerers
 from benchmarks.runs.capacity import EndpointCapacity, asks_endpoints, measure_capacity
 from benchmarks.runs.judging_log import log_of
-from benchmarks.runs.log import LeaseLost
 from benchmarks.runs.prepared import WORKABLE, PreparedRun, claimable
 from benchmarks.runs.services import bump_data_version, halt_run
 from benchmarks.runs.signals import run_ended

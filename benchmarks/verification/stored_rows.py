@@ -62,7 +62,7 @@ def read_stored(run: Run, ids: Sequence[int]) -> list[StoredTrajectory]:
     for score in _scores(run, list(stored_by_id)).order_by("pk"):
         about = stored_by_id.get(score.trajectory_id) or stored_by_id[score.by]
         about.scores[score.turn_index].append(score)
-    for suggestion in Suggestion.objects.filter(**mine).order_by("step", "slot"):
+    for suggestion in Suggestion.objects.filter(**mine).order_by("step", "slot", "attempt"):
         stored_by_id[suggestion.trajectory_id].suggestions.append(suggestion)
     return list(stored_by_id.values())
 

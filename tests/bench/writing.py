@@ -36,8 +36,8 @@ def write(engine: str, folder: str, seed: int, threads: int, rest: float) -> lis
     django.setup()
     from django.db import connection, transaction
 
+    from benchmarks.calls.rows import store_messages
     from benchmarks.core.types import Message
-    from benchmarks.runs.calls import store_messages
 
     found: list[float] = []
     until = time.monotonic() + SECONDS

@@ -24,8 +24,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.utils import timezone
 
+from benchmarks.calls.log import LeaseLost
 from benchmarks.models import Dataset, Exchange, Job, Run
-from benchmarks.runs.log import DatabaseLog, LeaseLost
+from benchmarks.runs.log import DatabaseLog
 from benchmarks.runs.worker import claim_trajectory
 from config.backups import archive as archive_module
 from config.backups import backup as backup_module

@@ -250,7 +250,7 @@ def _play(study: Study, ann: User, root: User) -> LiveSession:
     Suggestion.objects.create(
         trajectory=trajectory, step=ask.step, slot=ask.slot, role=ask.role, seed=1,
         ask_digest=ask.ask_digest, state="failed", reason="okapi-reason",
-        answerer=AnswererVersionFactory(kind="endpoint", name="okapi-suggests"),
+        answerer=AnswererVersionFactory(kind="endpoint", name="okapi-suggests"), sent_at=NOW,
     )  # fmt: skip
     session = LiveSession.objects.create(
         study=study, number=1, trajectory=trajectory, state="running", started_at=NOW

@@ -22,6 +22,7 @@ from analysis.browser.clusters.edits import (
 from analysis.browser.clusters.episode import FailureText
 from analysis.browser.clusters.log import ClusterLog
 from analysis.models import ClusterEdit, FailureClustering
+from benchmarks.calls.log import LeaseLost
 from benchmarks.core.answerers import Answer, Answerer, Cast
 from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped
@@ -164,8 +165,11 @@ def perform_clustering(job: Job, progress: Progress) -> None:
                 raise JobCancelled
 
         log = ClusterLog(row, lambda ask: _most_tokens(answerer.config, ask), alive)
-        with CallThreads(protocol.TOGETHER, thread_name_prefix="clusters") as threads:
-            result = _carry(row, log, answerer, executor=threads)
+        try:
+            with CallThreads(protocol.TOGETHER, thread_name_prefix="clusters") as threads:
+                result = _carry(row, log, answerer, executor=threads)
+        except LeaseLost:
+            raise JobCancelled from None
     match result:
         case Finished(outcome):
             FailureClustering.objects.filter(pk=row.pk).update(

@@ -19,14 +19,13 @@ from analysis.browser.clusters.edits import (
     last_edit,
     model_clusters,
 )
-from analysis.browser.clusters.log import cluster_use
 from analysis.browser.groups.failure_groups import choose, read_group_options, sample_ids
 from analysis.filters import with_query
 from analysis.models import ClusterCall, ClusterEdit, FailureClustering
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
+from benchmarks.calls.use import use_of_calls
 from benchmarks.core.errors import CoreError
-from benchmarks.endpoints.selectors import use_of_calls
 from benchmarks.models import Endpoint, StoredMessage, Trajectory
 from benchmarks.paging import as_id
 from benchmarks.responses import add_error_message
@@ -162,7 +161,7 @@ def clusters(request: HttpRequest, clustering_id: int) -> HttpResponseBase:
         "row": row,
         "under_way": services.is_under_way(row),
         "as_named": as_named,
-        "use": cluster_use(row),
+        "use": use_of_calls(row.calls.all(), row.currency),
         "may_edit": request.user.has_perm(START) and not as_named,
         "history": _history(row, edits),
         "last": last_edit(edits),
@@ -189,7 +188,11 @@ def clusters(request: HttpRequest, clustering_id: int) -> HttpResponseBase:
 def clusters_progress(request: HttpRequest, clustering_id: int) -> HttpResponseBase:
     """Return how far a clustering is; reload the page once it is over."""
     row = _fetch(request, clustering_id)
-    context = {"row": row, "under_way": services.is_under_way(row), "use": cluster_use(row)}
+    context = {
+        "row": row,
+        "under_way": services.is_under_way(row),
+        "use": use_of_calls(row.calls.all(), row.currency),
+    }
     response = render(request, "analysis/clusters/_progress.html", context)
     if not context["under_way"]:
         response = HttpResponse(status=STOP_POLLING)

@@ -253,6 +253,8 @@ def _suggested(trajectory: int, own: Sequence[PolledAsk]) -> Suggested:
     if not own:
         return ()
     asks = {(ask.step, ask.slot) for ask in own}
-    rows = Suggestion.objects.filter(trajectory=trajectory).order_by("-step", "-slot")
-    newest = rows.values_list("step", "slot", "state")[:NEWEST]
-    return tuple(row for row in newest if row[:2] in asks)
+    rows = Suggestion.objects.filter(trajectory=trajectory).order_by("-step", "-slot", "-attempt")
+    newest: dict[tuple[int, int], tuple[int, int, str]] = {}
+    for row in rows.values_list("step", "slot", "state")[:NEWEST]:
+        newest.setdefault(row[:2], row)
+    return tuple(row for place, row in newest.items() if place in asks)

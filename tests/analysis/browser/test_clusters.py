@@ -9,7 +9,6 @@ from django.test import Client
 
 from analysis.browser.clusters import episode as protocol
 from analysis.browser.clusters.edits import Edit, EditRefused, current_clusters
-from analysis.browser.clusters.log import cluster_use
 from analysis.browser.clusters.services import (
     ClusteringError,
     edit_clusters,
@@ -20,6 +19,7 @@ from analysis.browser.clusters.services import (
     start_clustering,
 )
 from analysis.models import ClusterCall, ClusterEdit, FailureClustering
+from benchmarks.calls.use import use_of_calls
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.endpoints.administration import bind_key
 from benchmarks.endpoints.services import CapError, create_endpoint
@@ -88,8 +88,9 @@ class TestNaming:
         # 12 failures, six at a time, and one call to group them
         calls = list(done.calls.values_list("step", "slot", "state"))
         assert calls == [(0, 0, "answered"), (0, 1, "answered"), (1, 0, "answered")]
-        use = cluster_use(done)
-        assert use.tokens > 0 and use.cost is not None and use.committed == pytest.approx(use.cost)
+        use = use_of_calls(done.calls.all(), done.currency)
+        assert use.cost is not None and done.committed == pytest.approx(use.cost)
+        assert 0 < use.tokens == done.committed_tokens
         assert recompute(done) == ""
         ClusterCall.objects.filter(step=1).update(value=[], text='{"clusters": []}')
         assert "other clusters" in recompute(done)
@@ -347,7 +348,7 @@ class TestPages:
         part = f"/endpoints/{endpoint.pk}/clusters/"
         assert part in ana.get(f"/endpoints/{endpoint.pk}/").content.decode()
         assert "in no run" not in ana.get(part).content.decode()
-        use = cluster_use(carry(begin(failures, endpoint)))
+        use = use_of_calls(carry(begin(failures, endpoint)).calls.all(), "USD")
         shown = ana.get(part).content.decode()
         assert f"<dd>{use.calls}, in no run" in shown and "USD" in shown and use.cost
 

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from annotation.live.control.services import let_stand_in
 from annotation.live.setup.sessions import make_session
 from annotation.models import LiveSession
+from benchmarks.asks.suggestion_selectors import suggestion_on
 from benchmarks.core.answerers import Answer, Scripted
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.endpoints.services import create_endpoint, endpoints_in
@@ -61,7 +62,9 @@ def session_with(player: User, roles: dict[str, Sequence[str]]) -> LiveSession:
 
 
 def rows(session: LiveSession) -> list[Suggestion]:
-    return list(Suggestion.objects.filter(trajectory=session.trajectory).order_by("step", "slot"))
+    return list(
+        Suggestion.objects.filter(trajectory=session.trajectory).order_by("step", "slot", "attempt")
+    )
 
 
 def broken(monkeypatch: pytest.MonkeyPatch, rule: Callable[..., Any]) -> None:
@@ -99,11 +102,11 @@ class TestMaking:
 
     def test_each_is_made_once_and_one_for_each_verdict(self, session: LiveSession) -> None:
         begin(session)
-        made = [(row.pk, row.at) for row in rows(session)]
+        made = [(row.pk, row.sent_at) for row in rows(session)]
         # Nothing new is asked before both have been answered.
         key = asked(session)[0].expect["params"]["keys"][0]
         say(session, json.dumps({"violated": [key]}))
-        assert [(row.pk, row.at) for row in rows(session)] == made
+        assert [(row.pk, row.sent_at) for row in rows(session)] == made
         say(session, NONE)
         assert [ask.role for ask in asked(session)] == ["simulator"]
         say(session, "Not like that.")
@@ -134,15 +137,20 @@ class TestTrouble:
     def test_a_kill_in_between_leaves_it_to_the_next_worker(self, session: LiveSession) -> None:
         begin(session)
         first = rows(session)[0]
-        long_ago = first.at - timedelta(hours=1)
+        long_ago = first.sent_at - timedelta(hours=1)
         Suggestion.objects.filter(pk=first.pk).update(
-            state="sent", text="", value=None, at=long_ago
+            state="sent", text="", value=None, sent_at=long_ago
         )
         Suggestion.objects.filter(pk=rows(session)[1].pk).delete()
         Trajectory.objects.filter(pk=session.trajectory_id).update(status="pending")
         carry(session)
-        assert [(row.state, bool(row.text)) for row in rows(session)] == [("answered", True)] * 2
-        assert rows(session)[0].pk == first.pk
+        assert [(row.state, row.attempt, bool(row.text)) for row in rows(session)] == [
+            ("lost", 1, False),
+            ("answered", 2, True),
+            ("answered", 1, True),
+        ]
+        shown = suggestion_on(asked(session)[0])
+        assert shown is not None and shown["value"] is not None
 
     @pytest.mark.parametrize(
         ("answer", "state", "reason"),

@@ -211,7 +211,7 @@ class TestReservations:
     def test_an_unknown_price_and_a_cap_do_not_go_together(self, log: DatabaseLog) -> None:
         with pytest.raises(CapReached, match="both prices and a max_tokens"):
             log.record_sent([self.call(0, None)])
-        log.run.cost_cap = None
+        log.capped = False
         Run.objects.update(cost_cap=None)
         log.record_sent([self.call(0, None)])
         assert self.committed() == 0

@@ -11,13 +11,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from benchmarks.calls.log import LeaseLost
 from benchmarks.core.answerers import Answer, Identity
 from benchmarks.core.log import Call, CallResult
 from benchmarks.core.types import Ask, Expect, Message, Outcome, Turn
 from benchmarks.jobs.leases import LEASE, Heartbeat
 from benchmarks.models import Exchange, OpenAsk, Run, StoredMessage, Trajectory
 from benchmarks.models import Turn as TurnRow
-from benchmarks.runs.log import DatabaseLog, LeaseLost
+from benchmarks.runs.log import DatabaseLog
 from benchmarks.runs.prepared import FRESH_SECONDS, PreparedRun
 from benchmarks.runs.worker import (
     _claim,

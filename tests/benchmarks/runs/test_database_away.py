@@ -10,10 +10,11 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from benchmarks import outages
+from benchmarks.calls import log
 from benchmarks.jobs import leases
 from benchmarks.jobs.leases import BEAT_SECONDS, LEASE, Contact, Heartbeat
 from benchmarks.models import Exchange, Run, Trajectory
-from benchmarks.runs import log, prepared, worker
+from benchmarks.runs import prepared, worker
 from tests.benchmarks.runs.test_process_ends import run  # noqa: F401
 from tests.factories.benchmarks import TrajectoryFactory
 
@@ -53,10 +54,10 @@ def test_a_reply_waits_until_the_database_is_back(
     run: Run,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    away = fail_first(3, log.release_cost)
+    away = fail_first(3, log.release)
     # Only what has arrived waits here: what was not sent yet costs nothing.
-    monkeypatch.setattr(log.DatabaseLog, "record_sent", record_sent_with(log.release_cost))
-    monkeypatch.setattr(log, "release_cost", away)
+    monkeypatch.setattr(log.CallLog, "record_sent", record_sent_with(log.release))
+    monkeypatch.setattr(log, "release", away)
     worker.work_on_run(run_id=run.pk, owner="patient")
     answered_once(run)
 
@@ -78,7 +79,7 @@ def test_a_trajectory_is_free_as_soon_as_the_database_is_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(log.DatabaseLog, "record_sent", fail_first(1, log.DatabaseLog.record_sent))
+        patch.setattr(log.CallLog, "record_sent", fail_first(1, log.CallLog.record_sent))
         with pytest.raises(OperationalError):
             worker.work_on_run(run_id=run.pk, owner="first")
     assert run.trajectories.get().status == Trajectory.Status.PENDING
@@ -191,11 +192,11 @@ class TestContact:
 
 def record_sent_with(release: Any) -> Any:
     """``record_sent`` as it is, on a database that is there."""
-    usual = log.DatabaseLog.record_sent
+    usual = log.CallLog.record_sent
 
-    def record_sent(self: log.DatabaseLog, *given: Any) -> None:
+    def record_sent(self: log.CallLog, *given: Any) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(log, "release_cost", release)
+            patch.setattr(log, "release", release)
             usual(self, *given)
 
     return record_sent

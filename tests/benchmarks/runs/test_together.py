@@ -9,19 +9,20 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.db import OperationalError, connection, transaction
 
 from benchmarks.asks import services as people
 from benchmarks.asks.services import answer_open_ask
+from benchmarks.calls import log as store
+from benchmarks.calls.rows import answerer_version
 from benchmarks.core.answerers import Identity
 from benchmarks.core.log import Exchange as LogExchange
 from benchmarks.locks import named_lock, try_named_lock
 from benchmarks.models import Agent, Dataset, Exchange, OpenAsk, Run, Trajectory
-from benchmarks.runs import log as store
 from benchmarks.runs import worker
-from benchmarks.runs.calls import answerer_version
 from benchmarks.runs.log import DatabaseLog
 from benchmarks.runs.services import (
     RunError,
@@ -164,19 +165,19 @@ def test_a_run_cancelled_while_workers_carry_it(monkeypatch: pytest.MonkeyPatch)
     # With a cap every call is counted at the run, so that workers lock both rows.
     Run.objects.filter(pk=run.pk).update(cost_cap=1e9)
     writing = threading.Event()
-    reserve_cost = store.reserve_cost
+    reserve = store.reserve
 
-    def slowly(run_id: int, most: float) -> None:
+    def slowly(budget: Any, most: float, tokens: int) -> None:
         # The trajectory is locked, the run is about to be: now somebody cancels.
         writing.set()
         time.sleep(0.2)
-        reserve_cost(run_id, most or 0.01)
+        reserve(budget, most or 0.01)
 
     def cancel() -> None:
         writing.wait(60)
         cancel_run(run=run)
 
-    monkeypatch.setattr(store, "reserve_cost", slowly)
+    monkeypatch.setattr(store, "reserve", slowly)
     steps = [lambda n=n: work_on_run(run_id=run.pk, owner=f"worker {n}") for n in range(2)]
     in_threads(lambda n: (*steps, cancel)[n](), 3)
     left = set(run.trajectories.values_list("status", flat=True))
