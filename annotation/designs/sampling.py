@@ -120,7 +120,7 @@ def _keys(sample: Sample) -> tuple[str, ...]:
 
 
 def _stratum_of(name: str, members: Sequence[DesignOption], keys: tuple[str, ...]) -> Stratum:
-    strata = {tuple(_value(option, key) for key in keys) for option in members}
+    strata = {sampling_stratum(option, keys) for option in members}
     if len(strata) > 1:
         raise DesignError(
             "strata",
@@ -128,6 +128,11 @@ def _stratum_of(name: str, members: Sequence[DesignOption], keys: tuple[str, ...
             "of a task's items share, or take single items",
         )
     return strata.pop()
+
+
+def sampling_stratum(option: DesignOption, keys: tuple[str, ...]) -> Stratum:
+    """Return the stratum of an option by the keys of a sample."""
+    return tuple(_value(option, key) for key in keys)
 
 
 def _value(option: DesignOption, key: str) -> str:

@@ -13,7 +13,7 @@ from annotation.models import Consent, Item
 from annotation.plans.retention_rule import RETENTION
 from annotation.questionnaires import Question, Questionnaire, questionnaire_text
 from annotation.questionnaires.decisions import DECISIONS
-from annotation.studies.design import study_certificate
+from annotation.studies.design import DRAWN, study_certificate
 from benchmarks.models import Dataset, Run
 
 Json = dict[str, Any]
@@ -158,12 +158,13 @@ def with_run_keys(settings: Mapping[str, Any], runs: Mapping[int, int]) -> Json:
     """Return the settings that name runs by their numbers in the file, or the other way round.
 
     Runs of the design from which no item came are left out: the file says nothing of them. So are
-    ids of trajectories: who played in which, and which are training or gold items. Items say that.
+    ids of trajectories: who played in which, which were drawn with which probability, and which are
+    training or gold items. Items say that.
     """
     design = settings.get("design")
     if not isinstance(design, dict):
         return dict(settings)
-    design = {name: part for name, part in design.items() if name != "exclusions"}
+    design = {name: part for name, part in design.items() if name not in ("exclusions", DRAWN)}
     _rename_runs(design, runs)
     if isinstance(plan := design.get("plan"), dict):
         design["plan"] = plan = dict(plan)

@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotation.annotator_quality.rule import NOTHING, TRAIN
 from annotation.designs.certificate import Certificate, certify_design, digest_design
 from annotation.designs.dealing import deal_options, deal_queries
+from annotation.designs.draws import draw_probabilities
 from annotation.designs.orders import POOL, order_options, order_pool
 from annotation.designs.placement import ItemLists, place_specials
 from annotation.designs.sampling import Sampled, sample_options
@@ -53,7 +54,8 @@ class PlannedStudy:
     """The study that a plan results in. ``items`` are in the order in which they would be stored.
 
     ``lists`` map the name of a place to indices of ``items``; a pool has none. ``people`` are the
-    accounts that the plan names, by username.
+    accounts that the plan names, by username. ``drawn`` has the probability with which each option
+    of the source came to be judged, training and gold items apart.
     """
 
     plan: StudyPlan
@@ -61,6 +63,7 @@ class PlannedStudy:
     people: Mapping[str, User]
     source_items: SourceItems
     sampled: Sampled
+    drawn: Mapping[int, float]
     design: Allocation | ItemLists
     items: tuple[NewItem, ...]
     lists: Mapping[str, Sequence[int]]
@@ -172,8 +175,10 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
         path = PATHS.get(error.field, error.field)
         raise PlanError(PlanProblem(path, words) for words in error.problems) from None
     items, lists = _items(plan, design, training, gold, questionnaire)
+    used = {option.id for option in dealing.options}
+    drawn = draw_probabilities(candidates, sampled, used)
     return PlannedStudy(
-        plan, questionnaire, people, source_items, sampled, design, items, lists, exclusions,
+        plan, questionnaire, people, source_items, sampled, drawn, design, items, lists, exclusions,
         tuple(_notes(plan, sampled, dealing)),
     )  # fmt: skip
 

@@ -10,13 +10,14 @@ from django.db import transaction
 from annotation.annotator_quality.rule import GOLD_RULE, GoldRule
 from annotation.audit_log.events import record_event
 from annotation.consent.services import set_study_text
+from annotation.designs.draws import write_draws
 from annotation.errors import Refused
 from annotation.models import Assignment, Study, StudyEvent, StudyText
 from annotation.planning.planned_study import PlannedStudy, plan_study
 from annotation.plans.plan_files import plan_document
 from annotation.plans.retention_rule import RETENTION
 from annotation.plans.study_plan import PlanError, StudyPlan
-from annotation.studies.design import study_design
+from annotation.studies.design import DRAWN, study_design
 from annotation.studies.services import refuse_unless_stored, role_labels_of
 from annotation.studies.setup import store_study
 from annotation.studies.storage import (
@@ -212,6 +213,7 @@ def design_record(planned: PlannedStudy) -> dict[str, Any]:
         "warnings": list(planned.warnings),
         "exclusions": {name: sorted(ids) for name, ids in planned.exclusions.items()},
         "sha256": planned.digest,
+        DRAWN: write_draws(planned.drawn),
     }
 
 

@@ -19,6 +19,8 @@ from annotation.studies.places import free_places, left_items, place_name
 from benchmarks.models import Agent
 
 Use = Item.Use
+# In the record: the probability with which each unit of the source was drawn.
+DRAWN = "drawn"
 PARTS: Mapping[str, Part] = {Use.MAIN: ITEM, Use.GOLD: GOLD, Use.TRAINING: TRAINING}
 
 
