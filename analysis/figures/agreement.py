@@ -70,17 +70,14 @@ def agreement_shares(results: Sequence[Agreement]) -> Figure:
 
     A single judge's whole scores are the same rounded.
     """
-    looks = (("rounded", EXACT, "circle", ACCENT), ("within_one", NEAR, "diamond-open", NEUTRAL))
+    looks = (
+        ("rounded", "equal when rounded", "circle", ACCENT),
+        ("within_one", "within one point", "diamond-open", NEUTRAL),
+    )
     return share_dots(
         [result.dimension for result in results],
         [
-            Shares(
-                name,
-                [getattr(result, attribute) for result in results],
-                symbol,
-                colour,
-                results[0].rules[attribute] if results else "",
-            )
+            Shares(name, [getattr(result, attribute) for result in results], symbol, colour)
             for attribute, name, symbol, colour in looks
         ],
         title="share of items",

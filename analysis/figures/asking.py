@@ -8,7 +8,7 @@ from analysis.figures.layout.theme import INK, NEUTRAL, Figure, Style, make_figu
 
 # A mean with the ends of its band; without a band both are None.
 BandPoint = tuple[float, float, float | None, float | None]
-HEIGHT, ROW = 420, 46
+HEIGHT, ROW = 280, 32
 TOLD, MET, VAIN = "told", "met", "asked, nothing told"
 _SYMBOLS = {TOLD: "circle-open", MET: "diamond", VAIN: "x-thin-open"}
 

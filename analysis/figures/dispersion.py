@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.figures.layout.elements import (
+    AROUND_ROWS,
     Panels,
     Trace,
     categories,
@@ -13,6 +14,7 @@ from analysis.figures.layout.elements import (
     number,
     points,
     room_for,
+    rows_height,
     undefined_marks,
 )
 from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure, make_figure
@@ -92,7 +94,7 @@ def dispersion_bars(
         "yaxis": categories(names, downwards=True),
         "bargap": 0.4,
         "annotations": undefined_marks(names, means, 0, "x", xanchor="left"),
-        "height": 150 + 32 * len(names),
+        "height": AROUND_ROWS + rows_height(names),
     }
     if reference is not None:
         layout["shapes"] = [_line(reference)]
@@ -133,7 +135,9 @@ def severity_dots(result: Dispersion) -> Figure:
             names, biases, 0, "x", xref=panel.x, yref=panel.y
         )
     rows = max(1, -(-len(result.judges) // 4))
-    return make_figure(traces, {**panels.layout, "height": rows * (110 + 26 * len(names))})
+    return make_figure(
+        traces, {**panels.layout, "height": rows * (AROUND_ROWS + rows_height(names))}
+    )
 
 
 def _line(value: float) -> dict[str, object]:

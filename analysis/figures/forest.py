@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.figures.layout.elements import (
+    AROUND_ROWS,
+    ROW,
     Trace,
     Unit,
     categories,
@@ -13,6 +15,7 @@ from analysis.figures.layout.elements import (
     label,
     points,
     row_label,
+    rows_height,
     undefined_marks,
 )
 from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure, make_figure
@@ -107,7 +110,7 @@ def forest(
             *([_vertical(threshold, "dash")] if threshold is not None else []),
         ],
         "annotations": notes,
-        "height": 130 + (34 if any("<br>" in name for name in names) else 24) * len(names),
+        "height": AROUND_ROWS + (ROW * len(names) if together else rows_height(names)),
     }
     return make_figure(traces, layout)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from analysis.figures.layout.elements import (
+    AROUND_ROWS,
     FigurePanel,
     Panels,
     Trace,
@@ -13,6 +14,7 @@ from analysis.figures.layout.elements import (
     interval_lines,
     label,
     points,
+    rows_height,
     share_axis,
     undefined_marks,
 )
@@ -70,11 +72,13 @@ def leaderboard_figure(
     axes: Sequence[BoardAxis],
     styles: Mapping[str, Style] | None = None,
 ) -> Figure:
-    """Draw points with intervals, one row per model in the given order and a panel per measure."""
+    """Draw points with intervals, one row per model in the given order and a panel per measure.
+
+    A row's name says whether it was published or is blind, so there is no legend.
+    """
     looks = styles_for([row.model for row in rows], styles)
     names = [label(row.name) for row in rows]
     panels = Panels(len(axes), 2, [axis.title for axis in axes])
-    several = len({row.group for row in rows}) > 1
     traces: list[Trace] = []
     for i, (axis, attribute) in enumerate(zip(axes, ("first", "second"), strict=False)):
         y = {**categories(names, downwards=True), "showticklabels": i == 0}
@@ -82,14 +86,13 @@ def leaderboard_figure(
         for group in SYMBOLS:
             chosen = [row for row in rows if row.group == group]
             if chosen:
-                legend = several and i == 0
-                traces += _marks(chosen, attribute, axis.unit, looks, panel, legend=legend)
+                traces += _marks(chosen, attribute, axis.unit, looks, panel)
         estimates = _estimates(rows, attribute)
         panels.layout["annotations"] += undefined_marks(
             names, estimates, 0, "x", xanchor="left", xref=panel.x, yref=panel.y
         )
     panels.layout["margin"]["r"] = 24  # the last tick's label is not cut
-    return make_figure(traces, {**panels.layout, "height": 140 + 26 * len(rows)})
+    return make_figure(traces, {**panels.layout, "height": AROUND_ROWS + rows_height(names)})
 
 
 def _estimates(rows: Sequence[LeaderboardRow], attribute: str) -> list[Estimate]:
@@ -102,8 +105,6 @@ def _marks(
     unit: Unit,
     looks: Mapping[str, Style],
     panel: FigurePanel,
-    *,
-    legend: bool,
 ) -> list[Trace]:
     """Return intervals and points of rows of one group."""
     name = rows[0].group
@@ -136,7 +137,7 @@ def _marks(
         about=[row.name for row in rows],
         urls=[row.url for row in rows],
         name=name,
-        showlegend=legend,
+        showlegend=False,
         marker=marker,
         **shared,
     )

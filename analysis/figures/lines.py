@@ -18,7 +18,7 @@ from analysis.stats.results import Estimate
 MOST_LINES = 4
 COLUMNS = 4
 MOST_TICKS = 6
-PANEL, BETWEEN = 150, 70
+PANEL, BETWEEN = 110, 62
 
 
 def number_lines(
@@ -70,7 +70,7 @@ def number_lines(
         more = {"legendgroup": label(agent), "showlegend": len(curves) > 1}
         url = (urls or {}).get(agent)
         traces += _line(agent, at, pairs, looks[agent], about, url, more)
-    return make_figure(traces, {"xaxis": {**x, "dtick": 1}, "yaxis": y, "height": 340})
+    return make_figure(traces, {"xaxis": {**x, "dtick": 1}, "yaxis": y, "height": 280})
 
 
 def _line(

@@ -5,15 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.figures.layout.elements import (
+    AROUND_ROWS,
     Trace,
     Unit,
     categories,
+    cells_height,
     describe,
     difference_axis,
     interval_lines,
     label,
     points,
     row_label,
+    rows_height,
     undefined_marks,
 )
 from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure, make_figure
@@ -87,7 +90,7 @@ def pair_forest(marks: Sequence[PairMark], *, unit: Unit, title: str) -> Figure:
         "xaxis": axis | (difference_axis(*axis["range"]) if unit == "share" else {}),
         "yaxis": categories(names, downwards=True),
         "annotations": undefined_marks(names, differences, 0, "x", xanchor="left"),
-        "height": 150 + 26 * len(names),
+        "height": AROUND_ROWS + rows_height(names),
     }
     return make_figure(traces, layout)
 
@@ -122,9 +125,9 @@ def pair_matrix(models: Sequence[str], marks: Sequence[PairMark], *, unit: Unit)
         "ygap": 1,
     }
     layout = {
-        "xaxis": {**categories(rows), "side": "top", "dtick": 1},
-        "yaxis": {**categories(rows, downwards=True), "dtick": 1},
-        "height": 150 + 34 * len(rows),
+        "xaxis": {**categories(rows), "side": "top"},
+        "yaxis": categories(rows, downwards=True),
+        "height": AROUND_ROWS + cells_height(rows),
     }
     return make_figure([trace], layout)
 

@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.figures.layout.elements import (
+    AROUND_ROWS,
     Trace,
     Unit,
     categories,
+    cells_height,
     interval_lines,
     label,
     points,
+    rows_height,
     share_axis,
     undefined_marks,
 )
@@ -67,7 +70,7 @@ def reward_dots(
         "xaxis": axis,
         "yaxis": categories(names, downwards=True),
         "annotations": undefined_marks(names, estimates, 0, "x", xanchor="left"),
-        "height": 130 + 32 * len(rows),
+        "height": AROUND_ROWS + rows_height(names),
     }
     return make_figure(traces, layout)
 
@@ -128,6 +131,6 @@ def reward_spread(spread: Histogram, urls: Mapping[str, str] | None = None) -> F
     layout = {
         "xaxis": {**categories(columns), "side": "top", "title": {"text": "reward"}},
         "yaxis": categories(rows, downwards=True),
-        "height": 150 + 32 * len(rows),
+        "height": AROUND_ROWS + cells_height(rows),
     }
     return make_figure([trace], layout)

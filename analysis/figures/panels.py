@@ -10,6 +10,7 @@ from analysis.figures.layout.elements import (
     label,
     points,
     room_for,
+    rows_height,
 )
 from analysis.figures.layout.elements import undefined_marks as undefined
 from analysis.figures.layout.theme import (
@@ -95,7 +96,7 @@ def judge_offsets(
                 places, estimates, 0, "x", xref=panel.x, yref=panel.y
             )
     lines = max(1, -(-len(judges) // columns))
-    return make_figure(traces, {**grid.layout, "height": 60 + lines * (70 + 20 * len(rows))})
+    return make_figure(traces, {**grid.layout, "height": 60 + lines * (50 + rows_height(rows))})
 
 
 def bias_panels(
@@ -117,9 +118,9 @@ def bias_panels(
     reach = max(0.5, 1.05 * max(ends, default=0.5))
     across = max(1, min(columns, len(judges)))
     lines = max(1, -(-len(judges) // across))
-    body = 24 * len(names)
-    height = 90 + lines * body + (lines - 1) * 80
-    grid = Panels(len(judges), across, judges, gap_x=0.03, gap_y=80 / max(height - 90, 1))
+    body = rows_height(names)
+    height = 80 + lines * body + (lines - 1) * 80
+    grid = Panels(len(judges), across, judges, gap_x=0.03, gap_y=80 / max(height - 80, 1))
     traces: list[Trace] = []
     for i, judge in enumerate(judges):
         y = {**categories(names, downwards=True), "showticklabels": i % across == 0}

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 from analysis.figures.layout.elements import (
+    AROUND_ROWS,
     Trace,
     categories,
     interval_lines,
     label,
     number,
     points,
+    rows_height,
     share_axis,
     undefined_marks,
 )
@@ -46,7 +48,7 @@ def question_dots(
         },
         "yaxis": categories(names, downwards=True),
         "annotations": undefined_marks(names, means, scale[0], "x", xanchor="left"),
-        "height": 130 + 30 * len(names),
+        "height": AROUND_ROWS + rows_height(names),
     }
     return make_figure(traces, layout)
 
@@ -79,7 +81,7 @@ def score_bars(groups: Sequence[tuple[str, Distribution]]) -> Figure:
         "xaxis": {**categories(scores), "title": {"text": "score"}},
         "yaxis": share_axis("share of scores"),
         "barmode": "group",
-        "height": 320,
+        "height": 280,
     }
     return make_figure(traces, layout)
 
@@ -124,6 +126,6 @@ def time_lines(names: Sequence[str], times: Sequence[Quartiles]) -> Figure:
                 "title": {"text": "Minutes per item"},
             },
             "yaxis": categories(rows, downwards=True),
-            "height": 130 + 30 * len(rows),
+            "height": AROUND_ROWS + rows_height(rows),
         },
     )

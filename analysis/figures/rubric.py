@@ -4,16 +4,19 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
 from analysis.figures.layout.elements import (
+    AROUND_ROWS,
     Panels,
     Trace,
     Unit,
     categories,
+    cells_height,
     describe,
     interval_lines,
     label,
     number,
     points,
     row_label,
+    rows_height,
     undefined_marks,
 )
 from analysis.figures.layout.theme import (
@@ -100,7 +103,7 @@ def rubric_heatmap(
         },
         "annotations": dashes,
         "margin": {"b": 12},
-        "height": 90 + (36 if any("<br>" in name for name in names) else 28) * len(rows),
+        "height": 90 + cells_height(names),
     }
     if links is not None:
         trace["customdata"] = [
@@ -150,7 +153,9 @@ def rubric_dots(
             rows, estimates, scale[0], "x", xanchor="left", xref=panel.x, yref=panel.y
         )
     lines = max(1, -(-len(table.columns) // 4))
-    return make_figure(traces, {**panels.layout, "height": lines * (120 + 23 * len(rows))})
+    return make_figure(
+        traces, {**panels.layout, "height": lines * (AROUND_ROWS + rows_height(rows))}
+    )
 
 
 def people_and_judges(
@@ -183,6 +188,6 @@ def people_and_judges(
     layout = {
         "xaxis": {"range": list(scale), "showgrid": True, "title": {"text": "mean score"}},
         "yaxis": categories(names, downwards=True),
-        "height": 140 + 30 * len(names),
+        "height": AROUND_ROWS + rows_height(names),
     }
     return make_figure(traces, layout)

@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from analysis.figures.layout.elements import (
+    AROUND_ROWS,
     Trace,
     categories,
     interval_lines,
     label,
     points,
     row_label,
+    rows_height,
     share_axis,
     undefined_marks,
-    wrapped_label,
 )
 from analysis.figures.layout.theme import NEUTRAL, Figure, make_figure
 from analysis.stats.results import Estimate
@@ -23,7 +24,7 @@ ROW_LETTERS = 44
 
 @dataclass(frozen=True)
 class Shares:
-    """One kind of share for every name, such as equal sets. ``rule`` follows it in the legend.
+    """One kind of share for every name, such as equal sets.
 
     ``urls`` are the addresses that its points lead to, one for every name.
     """
@@ -32,7 +33,6 @@ class Shares:
     estimates: Sequence[Estimate]
     symbol: str
     colour: str
-    rule: str = ""
     urls: Sequence[str] | None = None
 
 
@@ -70,7 +70,7 @@ def share_dots(
                 unit="share",
                 about=[f"{name}, {one.name}" for name in names],
                 urls=one.urls,
-                name=wrapped_label(f"{one.name}: {one.rule}" if one.rule else one.name),
+                name=label(one.name),
                 legendgroup=one.name,
                 marker={
                     "color": one.colour,
@@ -103,6 +103,6 @@ def share_dots(
         "xaxis": {**share_axis(title), "range": [0, 1.01]},
         "yaxis": categories(rows, downwards=True),
         "annotations": undefined_marks(rows, first, 0, "x", xanchor="left"),
-        "height": 160 + 30 * len(rows),
+        "height": AROUND_ROWS + rows_height(rows),
     }
     return make_figure(traces, layout)

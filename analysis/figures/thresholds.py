@@ -14,10 +14,10 @@ from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure, Style, make_f
 from analysis.stats.comparison.thresholds import ThresholdCurve, ThresholdSweep
 from analysis.stats.results import Estimate
 
-# Panels side by side, and the height of one.
+# Panels side by side; the height of one, and of all together as far as they are not too low.
 COLUMNS = 5
-PANEL_HEIGHT = 180
-GAP = 76
+LOWEST, LOW = 84, 180
+GAP = 62
 
 
 def threshold_figure(
@@ -37,7 +37,7 @@ def threshold_figure(
     looks = styles_for([curve.model for curve in curves], styles)
     columns = min(COLUMNS, len(curves))
     rows = max(1, -(-len(curves) // max(1, columns)))
-    height = rows * PANEL_HEIGHT + (rows - 1) * GAP
+    height = max(LOW, rows * LOWEST + (rows - 1) * GAP)
     panels = Panels(
         len(curves),
         columns,
@@ -67,7 +67,7 @@ def threshold_figure(
                 "line": {"color": NEUTRAL, "dash": "dash", "width": 1},
             }
         )
-    return make_figure(traces, {**panels.layout, "shapes": shapes, "height": height + 110})
+    return make_figure(traces, {**panels.layout, "shapes": shapes, "height": height + 90})
 
 
 def _behind(curve: ThresholdCurve, axes: Mapping[str, str]) -> Trace:
@@ -146,6 +146,6 @@ def stability_figure(
             "range": [-1.02, 1.02],
         },
         "annotations": undefined_marks(places, estimates, 0, "y"),
-        "height": 320,
+        "height": 280,
     }
     return make_figure(traces, layout)

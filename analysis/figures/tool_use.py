@@ -10,11 +10,13 @@ from analysis.figures.layout.elements import (
     Trace,
     Unit,
     categories,
+    cells_height,
     difference_axis,
     interval_lines,
     label,
     number,
     points,
+    rows_height,
     share_axis,
     undefined_marks,
 )
@@ -25,8 +27,6 @@ from analysis.stats.results import Estimate
 GAP = 78
 END_ROOM = 0.02
 LINES = ("dash", "dot", "dashdot", "longdash")
-# Of a row, with a name of one line and of two.
-ROW, ROW_OF_TWO_LINES = 26, 32
 
 Span = tuple[float, float]
 
@@ -73,10 +73,9 @@ def panel_dots(
     looks = styles_for(list(dict.fromkeys(mark.agent for mark in everything)), styles)
     names = list(places or dict.fromkeys(mark.on_axis for mark in everything))
     rows = -(-len(panels) // columns)
-    two_lines = any("<br>" in name for name in names)
-    height = (ROW_OF_TWO_LINES if two_lines else ROW) * len(names) + 18
+    height = rows_height(names) + 18
     total = rows * height + (rows - 1) * GAP
-    grid = Panels(len(panels), columns, list(panels), gap_x=0.07, gap_y=GAP / max(total, 1))
+    grid = Panels(len(panels), columns, list(panels), gap_x=0.09, gap_y=GAP / max(total, 1))
     traces: list[Trace] = []
     for i, marks in enumerate(panels.values()):
         ends = spans[i]
@@ -89,9 +88,6 @@ def panel_dots(
             x |= {"range": [ends[0], ends[1] + room], "zeroline": ends[0] < 0 < ends[1]}
         x["title"] = {"text": titles[i], "standoff": 8}
         y = {**categories(names, downwards=True), "showticklabels": i % columns == 0}
-        if places:
-            # Left to itself the library leaves out names where many rows stand close.
-            y["dtick"] = 1
         panel = grid.axes(i, x, y)
         axes = {"xaxis": panel.x, "yaxis": panel.y}
         for n, (name, value) in enumerate((lines or {}).items()):
@@ -128,7 +124,7 @@ def panel_dots(
         grid.layout["annotations"] += undefined_marks(
             at, values, 0, "x", xanchor="left", xref=panel.x, yref=panel.y
         )
-    room = 130 + (24 * -(-len(lines) // 2) if lines else 0)
+    room = 86 + (24 * -(-len(lines) // 2) if lines else 0)
     return make_figure(traces, {**grid.layout, "height": total + room})
 
 
@@ -191,10 +187,10 @@ def share_cells(rows: Mapping[str, Sequence[SharePart]], titles: Sequence[str]) 
         "showscale": False,
     }
     layout = {
-        "xaxis": {**categories(columns), "side": "top", "dtick": 1},
-        "yaxis": {**categories(names, downwards=True), "dtick": 1},
+        "xaxis": {**categories(columns), "side": "top"},
+        "yaxis": categories(names, downwards=True),
         "margin": {"b": 12},
-        "height": 64 + 32 * len(names),
+        "height": 56 + cells_height(names),
     }
     return make_figure([trace], layout)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from analysis.figures.layout.elements import (
+    AROUND_ROWS,
     Panels,
     Trace,
     categories,
@@ -10,6 +11,7 @@ from analysis.figures.layout.elements import (
     label,
     points,
     room_for,
+    rows_height,
 )
 from analysis.figures.layout.elements import undefined_marks as undefined
 from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure, Style, make_figure, styles_for
@@ -24,7 +26,7 @@ FITS: tuple[tuple[str, Callable[[SlopeModels], Estimate], str, str], ...] = (
     ("within trajectories", lambda one: one.within, ACCENT, "triangle-up-open"),
     ("one line through all scores", lambda one: one.pooled.slope, NEUTRAL, "diamond-open"),
 )
-ROW, ONE_ROW, GAP, MATCHED = 14, 22, 72, 165
+TOGETHER, GAP, MATCHED = 11, 66, 120
 # A space that is not seen: rows of a category axis must differ in name.
 UNSEEN = "\u200b"
 
@@ -56,7 +58,7 @@ def slope_forest(
     ]
     columns = 2 if len(fits) > 1 else 4
     lines = -(-len(dimensions) // columns)
-    height = 90 + lines * (GAP + (ROW if len(fits) > 1 else ONE_ROW) * len(rows))
+    height = 90 + lines * (GAP + (TOGETHER * len(rows) if len(fits) > 1 else rows_height(rows)))
     panels = Panels(len(dimensions), columns, dimensions, gap_x=0.04, gap_y=GAP / height)
     # One scale for all panels, so that falls can be compared.
     span = room_for([read(one) for one in models for _, read, _, _ in fits])
@@ -232,6 +234,6 @@ def two_sides(
             "tickvals": names[::step],
         },
         "annotations": notes,
-        "height": 130 + (18 if step > 1 else 28) * len(names),
+        "height": AROUND_ROWS + (TOGETHER * len(names) if step > 1 else rows_height(names)),
     }
     return make_figure(traces, layout)

@@ -33,6 +33,8 @@ class PageFilter:
     else the selection has them. ``empty`` is what an empty choice means where one is offered, and
     ``empty_in_study`` what it means on pages about a study. ``instead`` says in notes what is shown
     where none of several values is known.
+    ``rare``: it changes how the same data are counted or which marks stand beside them, and not
+    what the page is about; forms fold such filters.
     """
 
     label: str
@@ -41,6 +43,7 @@ class PageFilter:
     empty: str = ""
     empty_in_study: str = ""
     instead: str = "all are shown"
+    rare: bool = False
 
 
 def _value(label: str, *choices: tuple[str, str], **words: Any) -> Any:
@@ -63,41 +66,59 @@ class Filters:
     condition: Word = _value("Condition", empty_in_study=_STUDY)
     agents: Values = _values("Agents", noun="agent")
     experiment: Word = _value("Experiment", empty="All runs", empty_in_study=_STUDY)
-    judging: Word = _value("Judging", empty="Primary judging", empty_in_study="Primary judging")
+    judging: Word = _value(
+        "Judging", empty="Primary judging", empty_in_study="Primary judging", rare=True
+    )
     study: Word = _value("Study")
     simulated: Word = _value(
-        "Simulated annotators", ("include", "Counted, and labelled"), ("exclude", "Left out")
+        "Simulated annotators",
+        ("include", "Counted, and labelled"),
+        ("exclude", "Left out"),
+        rare=True,
     )
-    unblinded: Word = _value("Answers after unblinding")
-    published: Word = _value("Published rows", ("show", "Beside the runs"), ("hide", "Hidden"))
+    unblinded: Word = _value("Answers after unblinding", rare=True)
+    published: Word = _value(
+        "Published rows", ("show", "Beside the runs"), ("hide", "Hidden"), rare=True
+    )
     turns: Word = _value("Turns", ("", "Final turns"), ("all", "All turns"))
-    align: Word = _value("Count turns", ("", "From the first"), ("end", "From the last"))
+    align: Word = _value("Count turns", ("", "From the first"), ("end", "From the last"), rare=True)
     epsilon: Word = _value(
         "ε, chosen beforehand",
         ("", "0.1: beside crowd workers"),
         ("0.15", "0.15: beside skilled annotators"),
         ("0.2", "0.2: beside experts"),
+        rare=True,
     )
     dimensions: Values = _values("Dimensions", noun="dimension", instead="the main ones are shown")
     measure: Word = _value("Measure")
     against: Word = _value("Compare", noun="agent", empty="All pairs")
     factor: Word = _value("What is varied", noun="factor")
     counted: Word = _value(
-        "Dimensions that count", ("", "As the runs count"), ("all", "All"), ("main", "Main ones")
+        "Dimensions that count",
+        ("", "As the runs count"),
+        ("all", "All"),
+        ("main", "Main ones"),
+        rare=True,
     )
     among: Word = _value(
-        "Among", ("", "All trajectories"), ("refined", "Refined trajectories alone")
+        "Among", ("", "All trajectories"), ("refined", "Refined trajectories alone"), rare=True
     )
     beside: Word = _value("Beside it", noun="judging")
     mapped: Word = _value(
-        "Map onto people", ("", "A straight line"), ("monotone", "Any that never falls")
+        "Map onto people",
+        ("", "A straight line"),
+        ("monotone", "Any that never falls"),
+        rare=True,
     )
     runs: Values = _values(
-        "Runs, in place of an experiment", noun="run", instead="the newest comparison is shown"
+        "Runs, in place of an experiment",
+        noun="run",
+        instead="the newest comparison is shown",
+        rare=True,
     )
     by: Word = _value("By", noun="grouping")
     profile: Word = _value("Agent", noun="agent", empty="The one that fails most often")
-    tasks: Word = _value("Tasks")
+    tasks: Word = _value("Tasks", rare=True)
 
     def only(self, names: Iterable[str]) -> "Filters":
         """Return these filters without all others."""

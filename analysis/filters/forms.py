@@ -9,6 +9,9 @@ from analysis.filters import ALL_RUNS, FILTERS, LISTS, Filters
 from analysis.filters.options import FilterOption
 from analysis.filters.selection import Selection
 
+# Filters whose default follows from the data, and which the page itself names.
+OWN_DEFAULT = ("published", "simulated")
+
 
 class PageFilterForm(forms.Form):
     """One field for each filter of a page, in the page's order. It is shown, not validated:
@@ -34,6 +37,25 @@ class PageFilterForm(forms.Form):
             field.label = words.label
             if field.choices:
                 self.fields[name] = field
+
+    @property
+    def usual(self) -> list[forms.BoundField]:
+        """The fields that say what the page is about."""
+        return [field for field in self if not FILTERS[field.name].rare]
+
+    @property
+    def rare(self) -> list[forms.BoundField]:
+        """The fields that say how it is counted, which are folded."""
+        return [field for field in self if FILTERS[field.name].rare]
+
+    @property
+    def shows_rare(self) -> bool:
+        """Whether one of them chooses something, so that they are not folded."""
+        return any(
+            bound.value() and bound.value() != next(iter(dict(getattr(bound.field, "choices", ()))))
+            for bound in self.rare
+            if bound.name not in OWN_DEFAULT
+        )
 
 
 def unknown_values(wanted: Filters, selection: Selection, names: Sequence[str]) -> list[str]:

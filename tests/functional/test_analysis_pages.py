@@ -97,7 +97,7 @@ def test_figures_are_drawn_and_axe_is_content(at: str, page: Page) -> None:
 
 def test_a_figure_is_saved_under_the_name_of_what_it_shows(at: str, page: Page) -> None:
     page.goto(f"{at}/leaderboard/?agents=ada&agents=nobody")
-    expect(page.locator("#report > .messages")).to_contain_text("There is no agent “nobody” here")
+    expect(page.locator(".answer .messages")).to_contain_text("There is no agent “nobody” here")
     figure = page.locator("[data-figure]").first
     expect(figure).to_have_attribute("data-drawn", "")
     with page.expect_download() as download:

@@ -154,10 +154,6 @@ def _column(
                 if _belongs(one, names, panels, panels_of(layout))
             ]  # fmt: skip
     rows = [name for name in names if layout.get(f"yaxis{name}", {}).get("type") == "category"]
-    for name in rows:
-        if form.close and "tickvals" not in slim[f"yaxis{name}"]:
-            # Left to itself the library leaves out every other name of rows that stand close.
-            slim[f"yaxis{name}"] = {**slim[f"yaxis{name}"], "dtick": 1}
     if not form.beside:
         put_names_inside(slim, layout, rows)
     slim["margin"] = {**layout.get("margin", {}), "r": RIGHT, **({} if form.beside else {"l": 14})}

@@ -12,7 +12,7 @@ from analysis.stats.results import Estimate
 
 Unit = Literal["share", "points"]
 DASH = "–"
-LEGEND_WIDTH = 40
+LINE_LETTERS = 40
 
 
 def label(text: str) -> str:
@@ -20,15 +20,36 @@ def label(text: str) -> str:
     return escape(text, quote=False)
 
 
-def wrapped_label(text: str) -> str:
-    """Return the same for a legend: in lines that the width of a column holds."""
-    return "<br>".join(map(label, wrap(text, LEGEND_WIDTH)))
-
-
-def row_label(text: str, letters: int = LEGEND_WIDTH) -> str:
+def row_label(text: str, letters: int = LINE_LETTERS) -> str:
     """Return the same for a row: in at most two lines, cut where these do not hold it."""
     lines = wrap(text, letters, max_lines=2, placeholder=" …", break_on_hyphens=False)
     return "<br>".join(map(label, lines))
+
+
+# Of a figure with rows: what stands above and below them (an axis with its title; above it a line
+# of a legend or titles of panels), and the height of one. Few rows are set wider, as far as they
+# stay this low together.
+AROUND_ROWS = 92
+ROW, ROW_OF_TWO_LINES, WIDE_ROW, LOW = 16, 29, 26, 176
+CELLS, CELLS_OF_TWO_LINES, WIDE_CELLS = 20, 30, 28
+
+
+def rows_height(names: Sequence[str]) -> int:
+    """Return the pixels of rows with these names, all of one height: low, so that a page shows the
+    table beside its figure without scrolling.
+    """
+    low = ROW_OF_TWO_LINES if any("<br>" in name for name in names) else ROW
+    return _height(len(names), low, WIDE_ROW)
+
+
+def cells_height(names: Sequence[str]) -> int:
+    """Return the same for rows of cells, in which numbers stand."""
+    low = CELLS_OF_TWO_LINES if any("<br>" in name for name in names) else CELLS
+    return _height(len(names), low, WIDE_CELLS)
+
+
+def _height(rows: int, low: int, wide: int) -> int:
+    return max(low * rows, min(wide * rows, LOW))
 
 
 def number(value: float | None, unit: Unit) -> str:
@@ -239,6 +260,8 @@ def categories(names: Sequence[str], *, downwards: bool = False) -> dict[str, An
         "type": "category",
         "categoryorder": "array",
         "categoryarray": list(names),
+        # Left to itself the library leaves out names where rows stand close.
+        "dtick": 1,
     }
     # A range instead of "autorange": also rows without any value keep their place.
     ends = [-0.5, len(names) - 0.5]

@@ -10,7 +10,7 @@ Panels = list[tuple[Sequence[float], Sequence[float], str]]
 MARGINS = 80
 GAP = 62
 # A row that holds its name above its mark needs more height.
-TALLER = 1.45
+TALLER = 1.65
 NAME_SIZE = 11
 # Names over columns of cells stand upright, so that each has room.
 UPRIGHT = -90
