@@ -332,7 +332,10 @@ def rate_own_assignment(
 def submit_own_assignment(
     request: HttpRequest, study_id: int, item_part: PartName, position: int, wanted: SubmitIn
 ) -> dict[str, Any]:
-    """Submit an assignment whose required questions are all answered."""
+    """Submit an assignment whose required questions are all answered.
+
+    Where the study shows turns one by one, this shows the next one, and the assignment stays open.
+    """
     user, item = name_assignment(request, study_id, position, item_part)
     return _row(submit_assignment(assignment=item, by=user, active_ms=wanted.active_ms))
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.db.models import Q
 from django.utils import timezone
 
+from annotation.assignments.stepwise import revealed_turns
 from annotation.models import Assignment, Participant, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.questionnaires.types import Questionnaire
@@ -60,8 +61,9 @@ def open_assignment(*, assignment: Assignment, number: int) -> bool:
     now = timezone.now()
     verdicts, rotation = visible_verdicts(assignment), rotation_of(assignment, number)
     here = Assignment.objects.filter(pk=pk, position=position, opened_at=None)
-    if here.update(opened_at=now, verdicts=verdicts, rotation=rotation):
-        assignment.opened_at = now
+    seen = revealed_turns(assignment, assignment.study)
+    if here.update(opened_at=now, verdicts=verdicts, rotation=rotation, revealed=seen):
+        assignment.opened_at, assignment.revealed = now, seen
         assignment.verdicts, assignment.rotation = verdicts, rotation
         return True
     here = Assignment.objects.filter(pk=pk, position=position)

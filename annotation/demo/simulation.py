@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.assignments.stepwise import is_locked, revealed_turns
 from annotation.consent.selectors import text_version
 from annotation.consent.services import answer_consent, note_information_read
 from annotation.desk.services import skip_assignment, slots_of, submit_assignment
@@ -153,8 +154,30 @@ def _complete_item(
     rng = random.Random(derive_seed(item.study.seed, user.get_username(), item.position, *what))
     takes = character.hurry * rng.lognormvariate(11.2, 0.35)  # about 70 s
     say = judge(item, character, rng)
+    edits = _answers_to(item, say)
+    skips = may_skip and not load_questionnaire(item.study.questionnaire).wants
+    with transaction.atomic():
+        now = timezone.now()
+        seen = revealed_turns(item, item.study)
+        Assignment.objects.filter(pk=item.pk).update(
+            opened_at=now, active_ms=int(takes), revealed=seen
+        )
+        if skips and rng.random() < SKIP_CHANCE:
+            skip_assignment(assignment=item, by=user, reason=SKIP_REASON)
+        else:
+            record_edits(assignment=item, by=user, edits=edits)
+            item = submit_assignment(assignment=item, by=user)
+            while item.state != Assignment.State.SUBMITTED:  # turn by turn
+                record_edits(assignment=item, by=user, edits=_answers_to(item, say))
+                item = submit_assignment(assignment=item, by=user)
+
+
+def _answers_to(item: Assignment, say: Say) -> list[EditRequest]:
+    """Return the answers to what an item asks now; of turns that come one by one, to the newest."""
     edits = []
     for slot in slots_of(item):
+        if is_locked(item, slot):
+            continue
         value, chosen, text = say(slot)
         edits.append(
             EditRequest(
@@ -166,15 +189,7 @@ def _complete_item(
                 text=text,
             )  # fmt: skip
         )
-    skips = may_skip and not load_questionnaire(item.study.questionnaire).wants
-    with transaction.atomic():
-        now = timezone.now()
-        Assignment.objects.filter(pk=item.pk).update(opened_at=now, active_ms=int(takes))
-        if skips and rng.random() < SKIP_CHANCE:
-            skip_assignment(assignment=item, by=user, reason=SKIP_REASON)
-        else:
-            record_edits(assignment=item, by=user, edits=edits)
-            submit_assignment(assignment=item, by=user)
+    return edits
 
 
 def _judgement(item: Assignment, character: SimulatedCharacter, rng: random.Random) -> Say:

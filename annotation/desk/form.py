@@ -4,8 +4,8 @@ Fields are named after question and part: ``safety.turn-3`` is an answer, ``safe
 the comment on it, ``:comment`` a comment on the whole item.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -136,12 +136,16 @@ class FormSection:
 
 @dataclass(frozen=True)
 class FormPart:
-    """All questions about one turn or candidate, or about the item if ``subject`` is empty."""
+    """All questions about one turn or candidate, or about the item if ``subject`` is empty.
+
+    ``same_as`` is the earlier turn whose plan a turn repeats.
+    """
 
     subject: str
     title: str
     sections: Sequence[FormSection]
     shown: bool = False
+    same_as: str = ""
 
     @property
     def rows(self) -> list[FormRow]:
@@ -211,9 +215,14 @@ def build_form(
     conditions: Sequence[Statement],
     missing: Sequence[str] = (),
     locked: bool = False,
+    stays: Collection[str] = (),
+    same: Mapping[str, str] | None = None,
 ) -> DeskForm:
     """Return the form with what was said; the first place in ``missing``, else the first that lacks
     an answer, is the one in focus.
+
+    ``stays``: the places whose answers cannot change any more. ``same``: turns with the earlier
+    turn whose plan they repeat.
     """
     marks = _marks(slots, conditions)
     counts = {key: len(rows) for key, rows in marks.items()}
@@ -236,7 +245,7 @@ def build_form(
             kind=about.word if about else "",
             missing=slot.name in missing,
             current=slot.name == current,
-            locked=locked,
+            locked=locked or slot.name in stays,
             remarked=questionnaire.unit != "person",
             conditions=counts.get(slot.question.key, 0),
         )
@@ -255,10 +264,10 @@ def build_form(
                     sections.append(FormSection(title, rows))
             title = _title(kind, asked[0].part, candidates)
             shown = any(slot.name == current for slot in asked)
-            parts.append(FormPart(subject, title, sections, shown))
+            parts.append(FormPart(subject, title, sections, shown, (same or {}).get(subject, "")))
         if kind == "turn" and not any(part.shown for part in parts):
             first = parts[0]
-            parts[0] = FormPart(first.subject, first.title, first.sections, shown=True)
+            parts[0] = replace(first, shown=True)
         blocks.append(FormBlock(kind, parts, compact, grouped[0].question if compact else None))
     return DeskForm(blocks, _remarks(places, ""), marks)
 

@@ -9,6 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from annotation.assignments.presence import questionnaire_of, rotation_of, visible_verdicts
+from annotation.assignments.stepwise import (
+    is_locked,
+    open_turn,
+    revealed_turns,
+    same_plans,
+    seen_slots,
+    seen_turns,
+)
 from annotation.desk.form import (
     DECISION_KEYS,
     NONE_KEY,
@@ -148,6 +156,9 @@ class DeskPage:
     last: int
     # The answers that can still be taken back, the latest last.
     edits: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    # Where turns come one by one: how many are seen, and whether another may follow.
+    revealed: int | None = None
+    reveals: bool = False
 
     @property
     def minutes_left(self) -> int | None:
@@ -229,7 +240,7 @@ def load_desk(
             )
         )
     rotation = rotation_of(item, participant.number) if participant is not None else item.rotation
-    slots = list(questionnaire.slots(item.item.asked, item.item.subjects, rotation))
+    slots = list(seen_slots(item, questionnaire, rotation))
     marking = any(slot.question.scale.kind == "marks" for slot in slots)
     deciding = any(slot.question.about == "candidate" for slot in slots)
     conditions: list[Statement] = []
@@ -237,18 +248,20 @@ def load_desk(
         conditions = load_conditions(item.trajectory_id, item.item.subjects)
     candidates = load_candidates(item.item) if deciding or "candidates" in shows else {}
     counts, last = _progress(item, participant)
+    reading = _reading(
+        item,
+        questionnaire,
+        conditions=conditions if "profile" in shows else [],
+        # Those that are decided about stand in the form.
+        candidates=[] if deciding else list(candidates.values()),
+    )
+    stays = frozenset(slot.name for slot in slots if is_locked(item, slot))
     return DeskPage(
         study=item.study,
         item=item,
         questionnaire=questionnaire,
         participant=participant,
-        reading=_reading(
-            item,
-            questionnaire,
-            conditions=conditions if "profile" in shows else [],
-            # Those that are decided about stand in the form.
-            candidates=[] if deciding else list(candidates.values()),
-        ),
+        reading=reading,
         form=build_form(
             questionnaire,
             slots,
@@ -257,11 +270,15 @@ def load_desk(
             conditions=conditions,
             missing=missing,
             locked=locked,
+            stays=stays,
+            same=same_plans([(turn.index, turn.same_as) for turn in reading.turns]),
         ),
         stored=stored,
         counts=counts,
         last=last,
-        edits=_standing(edits),
+        edits=[edit for edit in _standing(edits) if edit["slot"] not in stays],
+        revealed=revealed_turns(item, item.study),
+        reveals=open_turn(item) is not None,
     )
 
 
@@ -283,6 +300,8 @@ def _reading(
                 item.trajectory_id,
                 feedback="feedback" in shows,
                 verdicts=visible_verdicts(item),
+                seen=None if revealed_turns(item, item.study) is None else seen_turns(item),
+                scoring=open_turn(item),
             )
     return Reading(
         query=task.prompt if task is not None else "",

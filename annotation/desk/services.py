@@ -15,6 +15,7 @@ from annotation.assignments.services import (
     lock_assignment,
     refuse_unless_working,
 )
+from annotation.assignments.stepwise import open_turn, reveal_next, seen_slots
 from annotation.errors import Incomplete, Refused, refuse_longer
 from annotation.models import Aspect, Assignment, Item, Participant, Rating
 from annotation.questionnaires import Slot
@@ -27,9 +28,7 @@ LONGEST_SKIP_REASON = 1000
 
 def slots_of(assignment: Assignment) -> list[Slot]:
     """Return the places for answers of an assignment, in their order."""
-    item = assignment.item
-    questionnaire = questionnaire_of(assignment)
-    return list(questionnaire.slots(item.asked, item.subjects, assignment.rotation))
+    return list(seen_slots(assignment, questionnaire_of(assignment), assignment.rotation))
 
 
 # What was answered at the places of an item: question and subject → the number, None of others.
@@ -62,15 +61,21 @@ def missing_slots(assignment: Assignment, answered: Answered | None = None) -> l
     ]
 
 
-def submit_assignment(*, assignment: Assignment, by: User, active_ms: int = 0) -> Assignment:
+def submit_assignment(
+    *, assignment: Assignment, by: User, active_ms: int = 0, revealed: int | None = None
+) -> Assignment:
     """Submit a complete item; submitting it again is harmless. Says what is missing otherwise.
 
-    ``active_ms`` is the time at work on it so far, as the page counts it. Returns the item as it is
-    now, with its study.
+    Where turns are revealed one by one, this reveals the next as long as there is one, and the item
+    stays open. ``revealed`` is how many turns the page showed, so that a request whose reply was
+    lost reveals nothing twice. ``active_ms`` is the time at work on it so far, as the page counts
+    it. Returns the item as it is now, with its study.
     """
 
     def submit(item: Assignment, participant: Participant) -> None:
         if item.state == State.SUBMITTED:
+            return
+        if revealed is not None and item.revealed is not None and revealed < item.revealed:
             return
         refuse_unless_working(item.study, participant, item.part)
         answered = _answered(item)
@@ -80,6 +85,9 @@ def submit_assignment(*, assignment: Assignment, by: User, active_ms: int = 0) -
         if item.state != State.OPEN:
             change_assignment_state(item, State.OPEN, by=by)
         note_active(assignment=item, active_ms=active_ms)
+        if open_turn(item) is not None:
+            reveal_next(item)
+            return
         # In the order of the questionnaire, although a page may rotate its questions.
         places = questionnaire_of(item).slots(item.item.asked, item.item.subjects, 0)
         values = [answered.get((place.question.key, place.subject)) for place in places]

@@ -5,10 +5,11 @@ numbers, or the original text if it is more than steps.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.assignments.stepwise import open_turn, revealed_turns, seen_turns
 from annotation.models import Assignment, Item, Study
 from benchmarks.core.plans import split_steps
 from benchmarks.core.ports.labels import plain
@@ -45,6 +46,7 @@ class DeskTurn:
     decided: bool
     findings: Sequence[DeskFinding] | None
     feedback: str
+    same_as: int | None = None
 
     @property
     def previous(self) -> int:
@@ -52,45 +54,61 @@ class DeskTurn:
 
 
 def load_turns(
-    trajectory: int, *, feedback: bool = True, verdicts: str = Study.Verdicts.ALL
+    trajectory: int,
+    *,
+    feedback: bool = True,
+    verdicts: str = Study.Verdicts.ALL,
+    seen: Collection[str] | None = None,
+    scoring: str | None = None,
 ) -> list[DeskTurn]:
     """Return all turns with what changed in each; without what is not asked for.
 
     ``verdicts``: which of the judges' verdicts are read at all, as in `Assignment.verdicts`.
+    ``seen``: the numbers of the turns that are revealed, None for all. Of the turn ``scoring``,
+    nothing is told that came after its plan: feedback, verdict, or that it was the last.
     """
     earlier = verdicts == Study.Verdicts.EARLIER
     findings = earlier or verdicts == Study.Verdicts.ALL
     fields = ["index", "text", "is_final", *["feedback"] * feedback, *["payload"] * findings]
     read = read_rows(Turn, only=fields, trajectory_id=trajectory)
     rows = sorted(read, key=lambda turn: turn.index)
+    rows = [row for row in rows if seen is None or str(row.index) in seen]
     violated: dict[int, list[DeskFinding]] = {}
     if findings:
-        shown_of = [row.pk for row in rows if not (earlier and row.is_final)]
+        shown_of = [row.pk for row in rows if not _hides_verdict(row, earlier, scoring)]
         judged = Violation.objects.filter(turn__in=shown_of).order_by("pk")
         findings_of = judged.values_list("turn", "text", "kind", "repeated", "revealed")
         for turn, text, kind, repeated, revealed in findings_of:
             violated.setdefault(turn, []).append(_finding(text, kind, repeated, revealed))
     views: list[DeskTurn] = []
     for row in rows:
-        judged_here = findings and not (earlier and row.is_final)
+        judged_here = findings and not _hides_verdict(row, earlier, scoring)
+        is_scored = str(row.index) != scoring
         steps = split_steps(row.text)
         before = views[-1].steps if views else []
         lines = diff_steps(before, steps) if before else []
-        change, shown = _change(lines, row.index, [view.steps for view in views], steps)
+        same_as = next((view.index for view in views if list(view.steps) == list(steps)), None)
+        change, shown = _change(lines, row.index, bool(views), same_as)
         views.append(
             DeskTurn(
                 index=row.index,
-                is_final=row.is_final,
+                is_final=row.is_final and is_scored,
                 text="" if is_all(row.text, steps) else row.text,
                 steps=steps,
                 lines=shown,
                 change=change,
                 decided=not judged_here or row.payload.get("valid", True) is not None,
                 findings=violated.get(row.pk, []) if judged_here else None,
-                feedback=row.feedback if feedback else "",
+                feedback=row.feedback if feedback and is_scored else "",
+                same_as=same_as,
             )
         )
     return views
+
+
+def _hides_verdict(turn: Turn, earlier: bool, scoring: str | None) -> bool:
+    """Return whether the judges' verdict on a plan is kept from who scores it."""
+    return (earlier and turn.is_final) or str(turn.index) == scoring
 
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
@@ -116,12 +134,11 @@ def _letters(text: str) -> str:
 
 
 def _change(
-    lines: Sequence[DiffLine], index: int, earlier: Sequence[Sequence[str]], steps: Sequence[str]
+    lines: Sequence[DiffLine], index: int, has_earlier: bool, same_as: int | None
 ) -> tuple[str, Sequence[DiffLine]]:
     """Return what changed since the turn before, in words, and the lines worth showing."""
-    if not earlier:
+    if not has_earlier:
         return "first plan", []
-    same_as = next((n for n, old in enumerate(earlier, 1) if list(old) == list(steps)), None)
     if same_as is not None:
         return f"same plan as turn {same_as}", []
     kept = sum(line.op in ("same", "changed") for line in lines)
@@ -262,13 +279,16 @@ def load_dialogue(item: Assignment) -> Dialogue:
     here.
     """
     rows = list(Turn.objects.filter(trajectory=item.trajectory_id).order_by("index"))
+    if revealed_turns(item, item.study) is not None:
+        rows = [row for row in rows if str(row.index) in seen_turns(item)]
     by_turn = messages_of(rows)
     opening: list[MessageView] = []
     turns = []
     for row, messages in zip(rows, by_turn, strict=True):
         before = len(row.payload.get("opening", ()))
         opening += messages[:before]
-        turns.append(DialogueTurn(row.index, row.is_final, _shown(item, messages[before:])))
+        final = row.is_final and str(row.index) != open_turn(item)
+        turns.append(DialogueTurn(row.index, final, _shown(item, messages[before:])))
     assert item.trajectory is not None and item.item.task is not None
     payloads = (item.item.task.payload, item.trajectory.payload)
     kept = [fact for payload in payloads for fact in _kept(payload.get("hidden") or {})]

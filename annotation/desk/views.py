@@ -42,6 +42,7 @@ from annotation.study_frame.context import study_banner
 from annotation.training.services import tells_expected
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
+from benchmarks.paging import as_id
 
 Part, State = Assignment.Part, Assignment.State
 SKIP_REASONS = (
@@ -156,6 +157,8 @@ def _settings(page: DeskPage, access: StudyAccess) -> dict[str, Any]:
             for name, answer in page.stored.items()
         },
         "edits": page.edits,
+        "revealed": page.revealed,
+        "reveals": page.reveals,
     }
 
 
@@ -176,6 +179,8 @@ def _take_form(request: HttpRequest, access: StudyAccess, item: Assignment) -> H
                 return here
             case "submit":
                 item = submit_assignment(assignment=item, by=access.user)
+                if item.state != State.SUBMITTED:
+                    return here
             case "skip":
                 words = ": ".join(filter(None, (kind.strip(), reason.strip())))
                 skip_assignment(assignment=item, by=access.user, reason=words)
@@ -331,8 +336,9 @@ def submit(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) 
     user, item = name_assignment(request, pk, position, part)
     active_text = request.POST.get("activeMs", "")
     active_ms = int(active_text) if active_text.isdecimal() and len(active_text) < 16 else 0
+    seen = as_id(request.POST.get("revealed", ""))
     try:
-        item = submit_assignment(assignment=item, by=user, active_ms=active_ms)
+        item = submit_assignment(assignment=item, by=user, active_ms=active_ms, revealed=seen)
     except Refused as refused:
         return _refusal(refused)
     return JsonResponse({"next": _onward(user, item)})
@@ -342,6 +348,8 @@ def _onward(user: User, item: Assignment) -> str:
     """Return the address of the next item after a submission, so that the browser asks once; where
     there is none, or something else comes first, that of the view which finds out.
     """
+    if item.state != State.SUBMITTED:
+        return desk_url(item)  # the next turn of the same item
     if item.part != Part.MAIN or tells_expected(item):
         return after(item)
     try:

@@ -66,6 +66,7 @@ class ExportedAssignment:
     submitted_at: datetime | None
     verdicts: str
     rotation: int
+    revealed: int | None
     item: int
     use: str
     task: str | None
@@ -95,9 +96,9 @@ class ExportedAssignment:
 
 _FIELDS = (
     "pk", "item", "part", "position", "state", "skip_reason", "note", "active_ms", "opened_at",
-    "submitted_at", "verdicts", "rotation", "item__rank", "item__use", "item__task__external_id",
-    "item__task__dataset__name", "item__task__dataset__version", "trajectory",
-    "trajectory__attempt", "trajectory__run__level", "trajectory__run__condition",
+    "submitted_at", "verdicts", "rotation", "revealed", "item__rank", "item__use",
+    "item__task__external_id", "item__task__dataset__name", "item__task__dataset__version",
+    "trajectory", "trajectory__attempt", "trajectory__run__level", "trajectory__run__condition",
     "trajectory__run__agent__name",
 )  # fmt: skip
 # Marks are read where there are any: to look for them in every row takes longer than the rest.

@@ -31,6 +31,7 @@ VALUES: Mapping[str, Sequence[str]] = {
     "state": Assignment.State.values,
     "verdicts": Study.Verdicts.values,
     "scale": ("points", "choice", "marks", "text"),
+    "turns_shown": ("all", "one_by_one"),
     "simulated": ("0", "1"),
     "flag": ("0", "1"),
     "after_unblinding": ("0", "1"),

@@ -83,6 +83,11 @@ _RATER = (
         "whole",
         "by how many places the questions of each section were rotated; 0: as in the questionnaire",
     ),
+    ExportColumn(
+        "turns_shown",
+        "text",
+        "all: from the beginning; one_by_one: each turn was scored before the next was shown",
+    ),
 )
 _ASKED = (
     ExportColumn("question", "text", "key of the question; empty for remarks on the whole item"),

@@ -27,7 +27,7 @@ from annotation.ratings.selectors import meant_annotators
 
 ASSIGNMENT_FIELDS = (
     "item", "part", "position", "state", "skip_reason", "note", "active_ms", "opened_at",
-    "submitted_at", "verdicts", "rotation",
+    "submitted_at", "verdicts", "rotation", "revealed",
 )  # fmt: skip
 
 

@@ -21,7 +21,8 @@ Json = dict[str, Any]
 STUDY_FIELDS = (
     "name", "kind", "questionnaire", "background", "dealing", "lease_minutes", "idle_seconds",
     "break_minutes", "trains", "pass_mark", "consent_version", "blinded", "shows_hidden",
-    "verdicts", "question_order", "gold_feedback", "seed", "closes_at", "created_at",
+    "verdicts", "question_order", "gold_feedback", "turn_by_turn", "seed", "closes_at",
+    "created_at",
 )  # fmt: skip
 PERSON_FIELDS = (
     "number", "state", "training", "consent_version", "told_background", "unblinded_at",

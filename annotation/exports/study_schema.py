@@ -106,6 +106,7 @@ class StudyIn(StrictDocument):
         "fixed"
     )
     gold_feedback: bool = False
+    turn_by_turn: bool = False
     seed: int = Big
     closes_at: Moment | None
     created_at: Moment
@@ -227,6 +228,7 @@ class AssignmentIn(StrictDocument):
     submitted_at: Moment | None
     verdicts: str = Field("", max_length=8)
     rotation: int = Field(0, ge=0, le=32_767)
+    revealed: int | None = Field(None, ge=1, le=32_767)
     edits: list[DocumentEditIn]
 
 

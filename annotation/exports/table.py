@@ -145,6 +145,7 @@ class AssignmentTables:
             "active_ms": assignment.active_ms,
             "verdicts": assignment.verdicts,
             "rotation": assignment.rotation,
+            "turns_shown": "all" if assignment.revealed is None else "one_by_one",
         }
 
     def _asked(self, assignment: ExportedAssignment, where: Where) -> Row:

@@ -276,6 +276,7 @@ class _Storing:
             submitted_at=given.submitted_at,
             verdicts=given.verdicts,
             rotation=given.rotation,
+            revealed=given.revealed,
         )
         stored: list[RatingEdit] = []
         now: dict[tuple[str, str, str], Rating] = {}

@@ -158,8 +158,9 @@ class Assignment(models.Model):
     the page shows (as in `Study.verdicts`; empty where the questionnaire shows none), and by how
     many places each section's questions are rotated. ``note`` is what a manager wrote who sent it
     back; ``pattern`` holds the scores and choices that were submitted, so that items with the same
-    answers are found. A voided assignment was submitted once; its answers are kept and count no
-    more.
+    answers are found. ``revealed`` is how many turns were seen, where they come one by one
+    (`annotation.assignments.stepwise`). A voided assignment was submitted once; its answers are
+    kept and count no more.
     """
 
     class State(models.TextChoices):
@@ -196,6 +197,7 @@ class Assignment(models.Model):
     submitted_at = models.DateTimeField(null=True, blank=True)
     verdicts = models.CharField(max_length=8, blank=True, default="", db_default="")
     rotation = models.PositiveSmallIntegerField(default=0, db_default=0)
+    revealed = models.PositiveSmallIntegerField(null=True, blank=True)
 
     class Meta:
         ordering = ["study", "annotator", "part", "position"]

@@ -26,7 +26,8 @@ class Study(models.Model):
     trajectories; both are fixed when the study is made. ``shows_hidden``: annotators see what was
     hidden from the agent, such as its user's aim, marked as such. ``verdicts``: which verdicts of
     the judges on plans annotators see; ``question_order``: whether the order of the questions
-    changes from item to item; ``gold_feedback``: who submits a gold item sees what was expected.
+    changes from item to item; ``gold_feedback``: who submits a gold item sees what was expected;
+    ``turn_by_turn``: turns are revealed one after the other, each when the one before is scored.
     ``background`` is the
     questionnaire about the annotators themselves, empty where there is none. In a ``pool`` whoever
     is free leases the next item for ``lease_minutes``; otherwise items are dealt to places
@@ -85,6 +86,7 @@ class Study(models.Model):
         db_default=QuestionOrder.FIXED,
     )
     gold_feedback = models.BooleanField(default=False, db_default=False)
+    turn_by_turn = models.BooleanField(default=False, db_default=False)
     seed = models.BigIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
     closes_at = models.DateTimeField(null=True, blank=True)

@@ -244,6 +244,7 @@ def draft_of_plan(plan: StudyPlan, source: str, specials: Sequence[dict[str, Any
             "shows_hidden": "shown" if plan.shows_hidden else "kept",
             "blinded": "yes" if plan.blinded else "no",
             "verdicts": plan.verdicts, "question_order": plan.question_order,
+            "turns": "one_by_one" if plan.turn_by_turn else "all",
         },
         "people": {
             "dealing": plan.dealing, "places": plan.places or None, "annotators": plan.annotators,

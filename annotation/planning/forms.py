@@ -260,7 +260,7 @@ class QuestionnaireForm(StepForm):
     short = "Questionnaire"
     title = "Questionnaire"
     lead = "Each item gets only the questions that apply to it."
-    paths = {"questionnaire": "questionnaire"}
+    paths = {"questionnaire": "questionnaire", "turn_by_turn": "turns"}
 
     questionnaire = forms.ChoiceField(widget=forms.RadioSelect)
     shows_hidden = SettledField(
@@ -290,6 +290,16 @@ class QuestionnaireForm(StepForm):
         "order of every item.",
     )
 
+    turns = SettledField(
+        label="Turns",
+        choices=[
+            ("all", "All in sight from the beginning"),
+            ("one_by_one", "One after the other: each is scored before the next is shown"),
+        ],
+        help_text="One after the other needs a questionnaire that asks about every turn. Scores "
+        "then know nothing of later turns; the export and the analysis say so.",
+    )
+
     def __init__(self, *args: Any, chosen: SourceChoice, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.chosen = chosen
@@ -316,6 +326,7 @@ class QuestionnaireForm(StepForm):
             "blinded": given.get("blinded") != "no",
             "verdicts": given["verdicts"],
             "question_order": given["question_order"],
+            "turn_by_turn": given.get("turns") == "one_by_one",
         }
 
 

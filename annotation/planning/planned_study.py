@@ -145,6 +145,9 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
     """Compute the study that a plan results in; PlanError names all problems found together."""
     questionnaire = planned_questionnaire(plan)
     problems = [*simple_problems(plan), *background_problems(plan)]
+    if plan.turn_by_turn and "turn" not in questionnaire.wants:
+        words = f"{questionnaire.id} asks nothing about single turns, so none can be scored alone"
+        problems.append(PlanProblem("turn_by_turn", words))
     people, strangers = _people(plan)
     problems += strangers
     if problems:

@@ -155,6 +155,7 @@ def _unsaved(
         verdicts=plan.verdicts,
         question_order=plan.question_order,
         gold_feedback=plan.gold_feedback,
+        turn_by_turn=plan.turn_by_turn,
         seed=plan.seed,
         closes_at=plan.closes_at,
         is_demo=is_demo,

@@ -189,6 +189,7 @@ class StudyPlan:
     verdicts: Verdicts = "earlier"
     question_order: QuestionOrder = "fixed"
     gold_feedback: StrictBool = False
+    turn_by_turn: StrictBool = False
 
     @property
     def lists(self) -> int:

@@ -31,7 +31,7 @@ COMMENT = "comment"
 MOST_POINTS = 9
 LONGEST_TEXT = 5000
 # Keys that the desk uses itself.
-_DESK_KEYS = frozenset("cdefhjnpu[]?/!")
+_DESK_KEYS = frozenset("cdefhjnpu[]?/!=")
 
 Words = Annotated[StrictStr, expects("a text that is not blank", pattern=r"\S")]
 Key = Annotated[

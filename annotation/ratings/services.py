@@ -24,6 +24,7 @@ from annotation.assignments.services import (
     refuse_unless_working,
     renew_lease,
 )
+from annotation.assignments.stepwise import refuse_hindsight
 from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit
 from annotation.ratings.checks import check_answer
@@ -176,6 +177,7 @@ def _record(
                 continue
             _refuse_unless_open(assignment, participant)
             what = _checked(assignment, edit)
+            refuse_hindsight(assignment, *what.place[1:])
             if assignment.state == State.RETURNED:  # only now, as nothing else can be refused
                 change_assignment_state(assignment, State.OPEN, by=assignment.annotator)
             row, overtook = _append(assignment, by, participant, edit, what, current)

@@ -72,6 +72,8 @@ export function makeSlots(form) {
     isText: (slot) => slot.dataset.scale === "text",
     isMarks: (slot) => slot.dataset.scale === "marks",
     isDecisions, conditions,
+    // Its turn was scored before the next one was shown.
+    isLocked: (slot) => inputs(slot).length > 0 && inputs(slot).every((input) => input.disabled),
     // A list of conditions is answered when each of them is decided.
     isOpen(slot) {
       const value = read(slot);

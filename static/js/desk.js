@@ -28,6 +28,9 @@ function openDesk(desk) {
 
   const joinNames = (list) => list.slice(0, -1).join(", ") + " and " + list[list.length - 1];
   const say = (text) => (message.textContent = text);
+  // The same button reveals the next turn as long as there may be one, then submits.
+  const SUBMITTING = settings.reveals ? "Next turn…" : "Submitting…";
+  const PRESS_ENTER = settings.reveals ? "All answered. Press Enter for the next turn." : "All answered. Press Enter to submit.";
   const sayWaiting = () => say(navigator.onLine ? "Submits when the server answers." : "Submits when you are online.");
   const narrow = () => panes && getComputedStyle(panes).display !== "none";
   const formHidden = () => narrow() && !("shown" in find("[data-pane=rate]").dataset);
@@ -74,7 +77,7 @@ function openDesk(desk) {
     onEnd() {
       if (!submitButton) return;
       submitButton.focus({ preventScroll: true });
-      if (!missing().length) say("All answered. Press Enter to submit.");
+      if (!missing().length) say(PRESS_ENTER);
     },
   });
   const { focusOn, step, goOn } = focus;
@@ -107,13 +110,13 @@ function openDesk(desk) {
         return;
       }
       showSaving(state, name, detail);
-      if (message.textContent !== "Submitting…") return;
+      if (message.textContent !== SUBMITTING) return;
       if (name === "waiting") sayWaiting();
       if (name === "paused") say("Submits when the study continues.");
       if (name === "signed out") say("Submits when you have signed in.");
     },
     onSubmitted(next) {
-      pace.submitted();
+      if (!settings.reveals) pace.submitted();
       location.assign(next);
     },
     onSubmittedElsewhere: () => location.reload(),
@@ -224,7 +227,7 @@ function openDesk(desk) {
       return;
     }
     if (saving.submissions().length) return;
-    say("Submitting…");
+    say(SUBMITTING);
     saving.submit();
     if (!navigator.onLine) sayWaiting();
   }
@@ -290,6 +293,10 @@ function openDesk(desk) {
     if (!current || !(slots.optionFor(current, key) || (slots.isMarks(current) && "012".includes(key)) || (slots.isDecisions(current) && "123".includes(key)))) return false;
     if (repeated) return true;
     if (saving.submissions().length) return true;
+    if (slots.isLocked(current)) {
+      say("Scored before the next turn was shown, so it stays.");
+      return true;
+    }
     if (formHidden()) {
       showForm();
       focusOn(current);
@@ -311,6 +318,23 @@ function openDesk(desk) {
     goOn();
     return true;
   }
+  // A turn that repeats an earlier plan gets that turn's scores, where it has none of its own yet.
+  function copySame() {
+    const part = focus.current() && slots.part(focus.current());
+    const source = part && part.querySelector("[data-copy]");
+    if (!source || locked || saving.submissions().length) return;
+    const own = slots.all.filter((slot) => part.contains(slot) && !slots.isText(slot) && !slots.isLocked(slot) && isOpen(slot));
+    for (const slot of own) {
+      const before = slots.named.get(slot.dataset.slot.replace(part.dataset.part, source.dataset.copy));
+      const value = before && slots.read(before);
+      if (value === null || value === undefined) continue;
+      // Of decisions and scores alike: the values are the same in every turn.
+      slots.show(slot, value);
+      answer(slot, value);
+    }
+    goOn();
+  }
+  for (const button of form.querySelectorAll("[data-copy]")) button.addEventListener("click", copySame);
   // In a one-line text, Enter goes to the next question, as everywhere else in the form.
   function confirmText(field) {
     if (field.rows > 1 || field.closest(".remarks") || !field.closest("[data-scale=text]")) return false;
@@ -354,6 +378,7 @@ function openDesk(desk) {
       "]": () => reading.fold(true),
       d: () => reading.toggleChanges(),
       h: () => remarks && remarks.mark(),
+      "=": copySame,
       c: () => write(focus.name(), "comment"),
       "!": () => write(focus.name(), "flag"),
       s: openSkip,
@@ -376,9 +401,10 @@ function openDesk(desk) {
   // Somebody comes back to an item that they had begun.
   if (first && slots.ofFinalPlan(first) && !isOpen(slots.all[0])) reading.bringFinal();
   if (skip && skip.open) openSkip();
-  if (!locked && slots.all.length && !missing().length) say("All answered. Press Enter to submit.");
+  if (settings.reveals && byTurn) reading.setTurn(Number(parts.at(-1).dataset.part.slice(5)));
+  if (!locked && slots.all.length && !missing().length) say(PRESS_ENTER);
   if (saving.submissions().length) {
-    if (navigator.onLine) say("Submitting…");
+    if (navigator.onLine) say(SUBMITTING);
     else sayWaiting();
   }
   // Offline, a reload then shows our own page instead of the browser's error.

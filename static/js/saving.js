@@ -162,7 +162,7 @@ export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () =
     const last = message.entries[message.entries.length - 1];
     const submits = last.kind === "submit";
     const body = submits
-      ? new URLSearchParams({ activeMs: String(last.activeMs || 0) })
+      ? new URLSearchParams({ activeMs: String(last.activeMs || 0), revealed: String(last.revealed || "") })
       : JSON.stringify({ edits: message.entries.map((entry) => entry.edit), activeMs: last.activeMs || 0 });
     try {
       // Names the owner, because somebody else may have signed in in another tab.
@@ -483,7 +483,7 @@ export function makeSaving({ settings, encode, active, show, onRefused, onChange
     if (waiting.length) onState("cancelled");
   }
   function submit() {
-    queue.add({ kind: "submit", url: settings.submit, here, activeMs: active() });
+    queue.add({ kind: "submit", url: settings.submit, here, activeMs: active(), revealed: settings.revealed });
   }
 
   // What comes back

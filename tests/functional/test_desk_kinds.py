@@ -120,6 +120,37 @@ def test_every_condition_gets_a_decision_of_its_own(live_server: Any, tab: Page,
     }
 
 
+def test_turns_come_one_by_one_by_key(live_server: Any, tab: Page, ann: User) -> None:
+    study = make_kind("turn_scores@3", ann, turn_by_turn=True)
+    item = first_item(study)
+    first = item.trajectory.turns.order_by("index")[0]  # type: ignore[union-attr]
+    item.trajectory.turns.filter(index=2).update(text=first.text)  # type: ignore[union-attr]
+    open_item(tab, live_server.url, study)
+    press = tab.keyboard.press
+    expect(tab.locator(".turn")).to_have_count(1)
+    expect(tab.locator("[data-submit]")).to_have_text("Next turn ⏎")
+    for digit in "1235":
+        press(digit)
+    expect(tab.locator(".desk-submit .announcement")).to_contain_text("for the next turn")
+    press("Enter")
+    expect(tab.locator(".turn")).to_have_count(2)
+    answered(tab, "4 of 8")
+    assert violations(tab) == []
+    press("=")  # the same plan as before: the same scores
+    answered(tab, "8 of 8")
+    press("ArrowUp")
+    tab.locator("[data-part-link=turn-1]").click()
+    press("1")
+    expect(tab.locator(".desk-submit .announcement")).to_contain_text("so it stays")
+    expect(tab.locator(".turn.final")).to_have_count(0)
+    tab.locator("[data-submit]").click()
+    expect(tab.locator(".turn.final")).to_have_count(1)
+    press("Enter")
+    tab.wait_for_url("**/annotate/2/")
+    scores = [row.value for row in Rating.objects.filter(assignment=item).order_by("pk")]
+    assert scores == [1, 2, 3, 5] * 2
+
+
 def test_a_mark_before_the_scripts_have_loaded_is_saved(
     live_server: Any, tab: Page, ann: User
 ) -> None:

@@ -146,6 +146,8 @@ def content(page: Page) -> Content:
     page.answer(_answer(rows, slopes, people, overall))
     page.waits = slopes is None
     people_notices(page, people)
+    if study.turn_by_turn:
+        page.info("People scored each turn before they saw the next, so no score knows more.")
 
     def draw_slopes() -> Figure:
         return two_sides(
@@ -270,6 +272,11 @@ def content(page: Page) -> Content:
             "depend on the plan's quality do not move it; endings that depend on one side's own "
             "scores can."
         )
+    page.how(
+        "Annotators saw the turns one after the other: each was scored before the next was shown."
+        if study.turn_by_turn
+        else "Annotators saw all turns while they scored each, so a score may know what came later."
+    )
     page.how(
         "Change per turn within trajectories: least squares with one intercept per trajectory, "
         "95 % t interval clustered by trajectory."
