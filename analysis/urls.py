@@ -39,6 +39,7 @@ def _paths(name: str) -> list[URLPattern]:
 ONE = "trajectories/<int:trajectory_id>/"
 reading_paths: list[URLPattern] = [
     path(f"{ONE}export/", trajectory.trajectory_export, name="trajectory_export"),
+    path(f"{ONE}images/<slug:digest>/", session.trajectory_image, name="trajectory_image"),
     path(f"{ONE}messages/", session.trajectory_messages, name="trajectory_messages"),
     path(f"{ONE}messages/<int:number>/", session.trajectory_message, name="trajectory_message"),
     path(f"{ONE}turns/", trajectory.trajectory_turns, name="trajectory_turns"),

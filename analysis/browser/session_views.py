@@ -1,5 +1,6 @@
 """Messages of a long session: parts of a turn, and single texts, as a reader asks for them."""
 
+from base64 import b64decode
 from typing import Any
 from urllib.parse import urlencode
 
@@ -72,3 +73,18 @@ def trajectory_message(request: HttpRequest, trajectory_id: int, number: int) ->
     place = number - known.starts[index] + 1
     (message,) = message_part(trajectory.turns.get(index=index), place, place)
     return render(request, "systems/external/_text.html", {"message": message})
+
+
+@signed_in
+@require_safe
+def trajectory_image(request: HttpRequest, trajectory_id: int, digest: str) -> HttpResponse:
+    """Send an image of a message; its type was told by its content when it was stored."""
+    trajectory = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
+    image = trajectory.images.filter(digest=digest).first()
+    if image is None:
+        raise Http404("There is no such image.")
+    response = HttpResponse(b64decode(image.data), content_type=image.media_type)
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    response["Cache-Control"] = "private, max-age=86400"
+    return response

@@ -1,5 +1,6 @@
 """Images and files in messages: kind, type, size and name, without their content."""
 
+from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,16 +28,26 @@ _TYPES = ("media_type", "mimeType", "mime_type", "mediaType", "format")
 _NAMES: tuple[str, ...] = ("filename", "file_name", "name", "title", "fileUri", "file_id", "path")
 _DATA = ("data", "file_data", "image", "url", "image_url", "content")
 LONGEST_NAME = 300
+# Images of these kinds are kept, by how their content begins; up to so many characters of Base64,
+# and so many of a trajectory.
+STARTS = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+}
+LARGEST_IMAGE, IMAGES_OF_TRAJECTORY = 2_000_000, 20_000_000
 
 
 def attachment(kind: str, part: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a part holds besides text: its kind, and type, size and name where stated.
 
-    The size is in bytes. A part of an unknown kind is named as its file names it.
+    The size is in bytes. A part of an unknown kind is named as its file names it. ``data`` is the
+    content of an image in Base64, where the file has it and it is of a kind that pages can show.
     """
     holders = [part, *(part[name] for name in _FIELDS if isinstance(part.get(name), dict))]
     texts: dict[str, str] = {}
-    size = None
+    size, image = None, ""
     for holder in holders:
         for given, names in (("type", _TYPES), ("name", _NAMES)):
             text = next((holder[n] for n in names if isinstance(holder.get(n), str)), "")
@@ -53,9 +64,24 @@ def attachment(kind: str, part: Mapping[str, Any]) -> dict[str, Any]:
                 texts.setdefault("name", data[:LONGEST_NAME])
                 continue
             size = len(data) * 3 // 4 - data[-2:].count("=")
+            image = image or (data if image_type(data) else "")
             break
     what = _what(kind, texts.get("type", ""))
-    return {"kind": what, **texts, **({} if size is None else {"bytes": size})}
+    kept = {"data": image} if image else {}
+    return {"kind": what, **texts, **({} if size is None else {"bytes": size}), **kept}
+
+
+def image_type(data: str) -> str:
+    """Return the type of an image in Base64 by its first bytes; empty if pages cannot show it."""
+    if len(data) > LARGEST_IMAGE:
+        return ""
+    try:
+        start = b64decode(data[:16], validate=True)
+    except ValueError:
+        return ""
+    if start.startswith(b"RIFF") and start[8:12] != b"WEBP":
+        return ""
+    return next((kind for begin, kind in STARTS.items() if start.startswith(begin)), "")
 
 
 def _what(kind: str, media_type: str) -> str:

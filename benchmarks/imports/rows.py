@@ -25,8 +25,18 @@ from benchmarks.formats.trajectory import (
     split_turns,
     trajectory_metrics,
 )
+from benchmarks.imports.images import image_characters, image_rows, take_images
 from benchmarks.imports.stored_messages import prompt_digest, stored_message, stored_turn
-from benchmarks.models import Agent, Dataset, Run, StoredMessage, Task, Trajectory, Turn
+from benchmarks.models import (
+    Agent,
+    Dataset,
+    Run,
+    StoredMessage,
+    Task,
+    Trajectory,
+    TrajectoryImage,
+    Turn,
+)
 from benchmarks.source_digest import sealed_plug_in
 
 # A chunk ends when it holds this many messages: trajectories differ in size a hundredfold.
@@ -41,7 +51,8 @@ def chunks(trajectories: Iterable[ImportedTrajectory]) -> Iterator[list[Imported
     size = 0
     for trajectory in trajectories:
         chunk.append(trajectory)
-        size += len(trajectory.messages)
+        # Images count by their room, so that a chunk of them stays small, too.
+        size += len(trajectory.messages) + image_characters(trajectory.messages) // 4096
         if size >= CHUNK:
             yield chunk
             chunk, size = [], 0
@@ -69,6 +80,8 @@ class RowSaver:
 
     def save(self, chunk: Sequence[ImportedTrajectory]) -> None:
         """Store a chunk."""
+        taken = [take_images(trajectory) for trajectory in chunk]
+        chunk = [trajectory for trajectory, _ in taken]
         tasks = self._tasks([t.task for t in chunk])
         split = [split_turns(t.messages, self.turns_by) for t in chunk]
         for _, turns in split:
@@ -92,6 +105,8 @@ class RowSaver:
             for turn in turns
         ]
         Turn.objects.bulk_create(made, batch_size=CHUNK)
+        for row, (_, images) in zip(rows, taken, strict=True):
+            TrajectoryImage.objects.bulk_create(image_rows(row, images))
         for row in rows:
             row.run.created_trajectories += 1
         self.trajectories += len(rows)

@@ -17,11 +17,12 @@ from django.utils import timezone
 from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import CoreError
 from benchmarks.formats.trajectory import TURNS, split_turns
+from benchmarks.imports.images import image_rows
 from benchmarks.imports.rows import check_number
 from benchmarks.imports.selectors import TURN_CHANGE
 from benchmarks.imports.stored_messages import read_messages, rows_of_payloads, stored_turn
 from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind, keep_lease
-from benchmarks.models import Job, JudgeScore, Run, Trajectory, Turn
+from benchmarks.models import Job, JudgeScore, Run, Trajectory, TrajectoryImage, Turn
 
 PORTION = 100
 # Sent with ``ids`` of trajectories in the transaction in which their turns become others.
@@ -169,6 +170,8 @@ def copy_with_turns(
                 for turn in turns:
                     turn.trajectory_id = twin.pk
                 Turn.objects.bulk_create(turns, batch_size=PORTION)
+                images = {one.digest: (one.media_type, one.data) for one in row.images.all()}
+                TrajectoryImage.objects.bulk_create(image_rows(twin, images))
             goes_on()
     return copy
 

@@ -8,6 +8,7 @@ from benchmarks.models.endpoints import (
     EndpointKey,
     EndpointTrial,
 )
+from benchmarks.models.images import TrajectoryImage
 from benchmarks.models.jobs import Job, Upload, UploadChunk, WorkerProcess
 from benchmarks.models.judging import JudgeCounts, JudgeScore, Judging
 from benchmarks.models.log import (
@@ -54,6 +55,7 @@ __all__ = [
     "Suggestion",
     "Task",
     "Trajectory",
+    "TrajectoryImage",
     "Turn",
     "Upload",
     "UploadChunk",

@@ -49,11 +49,19 @@ class ToolCallView:
 
 
 @dataclass(frozen=True)
+class AttachmentView:
+    """An image or file in words; ``digest`` names an image that is stored."""
+
+    words: str
+    digest: str = ""
+
+
+@dataclass(frozen=True)
 class MessageView:
     """A message; ``hidden``: the agent never saw it, ``failed``: the tool call failed.
 
     ``by_program``: the agent's program wrote it in its user's place. ``attachments`` describe
-    images and files, whose content is not shown. ``terminal``: it is what a terminal showed.
+    images and files. ``terminal``: it is what a terminal showed.
     """
 
     speaker: str
@@ -65,7 +73,7 @@ class MessageView:
     note: str
     failed: bool
     by_program: bool = False
-    attachments: tuple[str, ...] = ()
+    attachments: tuple[AttachmentView, ...] = ()
     terminal: bool = False
 
     @property
@@ -182,23 +190,24 @@ def _message_view(
         ", ".join(note for note in notes if note),
         call_failed(row),
         (row.get("extra") or {}).get("by_program") is True,
-        attachment_words(row),
+        attachment_views(row),
         row["speaker"] == "tool"
         and is_terminal(tools.get(row.get("call_id", "")) or row.get("name", "")),
     )
 
 
-def attachment_words(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return kind, name, type and size of each image and file of a message."""
+def attachment_views(row: Mapping[str, Any]) -> tuple[AttachmentView, ...]:
+    """Return kind, name, type and size of each image and file of a message, with its digest."""
     given = (row.get("extra") or {}).get("attachments")
-    words = []
+    views = []
     for one in given if isinstance(given, list) else ():
         if isinstance(one, dict):
             size = one.get("bytes")
             about = [one.get("name"), one.get("type")]
             about += [filesizeformat(size)] if isinstance(size, int) else []
-            words.append(", ".join([str(one.get("kind", "file")), *map(str, filter(None, about))]))
-    return tuple(words)
+            words = ", ".join([str(one.get("kind", "file")), *map(str, filter(None, about))])
+            views.append(AttachmentView(words, str(one.get("digest", ""))))
+    return tuple(views)
 
 
 def as_text(value: Any) -> str:

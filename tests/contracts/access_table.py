@@ -208,6 +208,7 @@ analysis:read_facts               POST login    403      403      403      403  
 analysis:facts_progress           GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:trajectory               GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:trajectory_export        GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:trajectory_image         GET  login    403      403      403      403      403      403      404      403      404
 analysis:trajectory_messages      GET  login    403      403      403      403      403      403      404      403      404
 analysis:trajectory_message       GET  login    403      403      403      403      403      403      404      403      404
 analysis:trajectory_turns         GET  login    403      403      403      403      403      403      moved    403      moved
