@@ -6,7 +6,7 @@ numbers, or the original text if it is more than steps.
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.assignments.stepwise import open_turn, revealed_turns, seen_turns
@@ -266,12 +266,16 @@ class HiddenDetail:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """The messages before the agent's first one, then the turns."""
+    """The messages before the agent's first one, then the turns.
+
+    ``span`` says which turns these are of a longer trajectory: ``first``, ``last``, ``turns``.
+    """
 
     opening: Sequence[MessageView]
     turns: Sequence[DialogueTurn]
     kept: Sequence[HiddenDetail]
     hides: bool
+    span: Mapping[str, Any] = field(default_factory=dict)
 
 
 def load_dialogue(item: Assignment) -> Dialogue:
@@ -298,6 +302,7 @@ def load_dialogue(item: Assignment) -> Dialogue:
         turns,
         kept if item.study.shows_hidden else [],
         hidden and not item.study.shows_hidden,
+        (item.trajectory.payload.get("metadata") or {}).get("span") or {},
     )
 
 

@@ -3,7 +3,7 @@
 from django import forms
 from django.conf import settings
 
-from benchmarks.formats.trajectory import TURNS
+from benchmarks.formats.trajectory import LARGEST, TURNS
 from benchmarks.imports.selectors import import_formats
 
 
@@ -64,6 +64,13 @@ class TurnsForm(forms.Form):
 
     use_required_attribute = False
     turns = forms.ChoiceField(label="A turn is", choices=list(TURNS.items()))
+
+
+class SpansForm(forms.Form):
+    """How many turns a span has that becomes an item of its own."""
+
+    use_required_attribute = False
+    size = forms.IntegerField(label="Turns of a span", min_value=1, max_value=LARGEST)
 
 
 def too_large() -> str:

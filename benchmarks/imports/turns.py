@@ -4,8 +4,10 @@ Ratings, labels, notes and scores name turns by number. Where any does, the turn
 a copy of the run can have others (docs/decisions/turns.md).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -25,6 +27,7 @@ from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_ki
 from benchmarks.models import Job, JudgeScore, Run, Trajectory, TrajectoryImage, Turn
 
 PORTION = 100
+OF_WHOLE = "it is stated of the whole trajectory, of which this is a span"
 # Sent with ``ids`` of trajectories in the transaction in which their turns become others.
 turns_changed = Signal()
 
@@ -74,6 +77,17 @@ def states_scores_of_turns(run: Run) -> bool:
     return run.trajectories.filter(payload__has_key="rubric").exists()
 
 
+def enqueue_spans(*, run: Run, size: int, created_by: User | None) -> Job:
+    """Let a worker copy a run in spans of so many turns."""
+    _check_spans(run, size)
+    return enqueue_job(
+        kind=TURN_CHANGE,
+        title=f"Copying run {run.pk} in spans",
+        payload={"run": run.pk, "spans": size},
+        created_by=created_by,
+    )
+
+
 def enqueue_change(*, run: Run, by: str, copy: bool, created_by: User | None) -> Job:
     """Let a worker change the turns of a run, or copy the run with other turns."""
     _check(run, by, copy=copy)
@@ -86,16 +100,28 @@ def enqueue_change(*, run: Run, by: str, copy: bool, created_by: User | None) ->
 
 
 def _check(run: Run, by: str, *, copy: bool) -> None:
-    if run.kind != Run.Kind.IMPORTED or run.removed_at is not None:
-        raise TurnsKept("only the turns of an imported run can be changed")
+    _check_run(run)
     if by not in TURNS:
         raise TurnsKept(f"there are no turns of this kind; known: {', '.join(TURNS)}")
     if by == turns_of(run):
         raise TurnsKept("its turns are of this kind already")
-    if states_scores_of_turns(run):
-        raise TurnsKept("its file states scores of single turns; they hold for these turns only")
     if not copy and (uses := uses_of_turns(run)):
         raise TurnsKept(" ".join([*(use.words for use in uses), "Copy the run instead."]))
+
+
+def _check_run(run: Run) -> None:
+    if run.kind != Run.Kind.IMPORTED or run.removed_at is not None:
+        raise TurnsKept("only the turns of an imported run can be changed")
+    if states_scores_of_turns(run):
+        raise TurnsKept("its file states scores of single turns; they hold for these turns only")
+
+
+def _check_spans(run: Run, size: int) -> None:
+    _check_run(run)
+    if size < 1:
+        raise TurnsKept("a span has one turn or more")
+    if "spans" in run.settings:
+        raise TurnsKept("its trajectories are spans already")
 
 
 @job_kind(TURN_CHANGE)
@@ -109,7 +135,11 @@ def run_change(job: Job, progress: Progress) -> None:
             if lost.is_set():
                 raise JobCancelled
 
-        if given["copy"]:
+        if "spans" in given:
+            run = copy_in_spans(
+                run=run, size=given["spans"], created_by=job.created_by, goes_on=goes_on
+            )
+        elif given["copy"]:
             run = copy_with_turns(
                 run=run, by=given["turns"], created_by=job.created_by, goes_on=goes_on
             )
@@ -146,34 +176,140 @@ def copy_with_turns(
     *, run: Run, by: str, created_by: User | None, goes_on: Callable[[], None] = lambda: None
 ) -> Run:
     """Return a copy of a run with other turns; the same copy is made once."""
-    # In place of the file's: a file is imported once for each agent.
-    checksum = digest_text(f"{run.checksum} turns {by}")
     with transaction.atomic():
-        made = Run.objects.filter(kind=run.kind, agent=run.agent_id, checksum=checksum).first()
-        if made is not None:
-            return made
+        copy, made = _copy_of(run, {"turns": by}, created_by)
+        if not made:
+            return copy
         _check(run, by, copy=True)
-        origin, ids = run.pk, list(run.trajectories.order_by("pk").values_list("pk", flat=True))
-        copy = Run.objects.get(pk=origin)
-        copy.pk, copy.checksum, copy.data_version, copy.primary_judging = None, checksum, 0, None
-        copy.settings = {**run.settings, "turns": by, "copy_of_run": origin}
-        copy.created_by, copy.finished_at = created_by, timezone.now()
-        copy._state.adding = True
-        copy.save()
-        for start in range(0, len(ids), PORTION):
-            for row in Trajectory.objects.filter(pk__in=ids[start : start + PORTION]):
-                twin = Trajectory.objects.get(pk=row.pk)
-                twin.pk, twin.run = None, copy
-                twin._state.adding = True
-                turns = _other_turns(row, twin, by)
-                twin.save()
-                for turn in turns:
-                    turn.trajectory_id = twin.pk
-                Turn.objects.bulk_create(turns, batch_size=PORTION)
-                images = {one.digest: (one.media_type, one.data) for one in row.images.all()}
-                TrajectoryImage.objects.bulk_create(image_rows(twin, images))
-            goes_on()
+        for row in _portions(run, goes_on):
+            twin = _twin(row, copy)
+            turns = _other_turns(row, twin, by)
+            _store(row, twin, turns)
     return copy
+
+
+def copy_in_spans(
+    *, run: Run, size: int, created_by: User | None, goes_on: Callable[[], None] = lambda: None
+) -> Run:
+    """Return a copy of a run in which each span of so many turns is a trajectory of its own.
+
+    A span is an attempt at its task and says which turns it holds (``span`` in its metadata); what
+    was stated of the whole trajectory is undefined for it. The same copy is made once.
+    """
+    with transaction.atomic():
+        copy, made = _copy_of(run, {"spans": size}, created_by)
+        if not made:
+            return copy
+        _check_spans(run, size)
+        Run.objects.filter(pk=copy.pk).update(condition=f"{copy.condition}, spans of {size} turns")
+        attempts: Counter[int] = Counter()
+        for row in _portions(run, goes_on):
+            turns = list(row.turns.order_by("index"))
+            for start in range(0, len(turns), size):
+                attempts[row.task_id] += 1
+                part = turns[start : start + size]
+                twin = _span(row, copy, part, len(turns), attempts[row.task_id])
+                _store(
+                    row,
+                    twin,
+                    [_span_turn(turn, at, part, turns[0]) for at, turn in enumerate(part, 1)],
+                )
+        Run.objects.filter(pk=copy.pk).update(created_trajectories=sum(attempts.values()))
+    copy.refresh_from_db()
+    return copy
+
+
+def _copy_of(run: Run, settings: dict[str, Any], created_by: User | None) -> tuple[Run, bool]:
+    """Return the copy of a run with these settings, and whether it was made just now."""
+    # In place of the file's checksum: a file is imported once for each agent.
+    words = " ".join(f"{name} {value}" for name, value in settings.items())
+    checksum = digest_text(f"{run.checksum} {words}")
+    known = Run.objects.filter(kind=run.kind, agent=run.agent_id, checksum=checksum).first()
+    if known is not None:
+        return known, False
+    copy = Run.objects.get(pk=run.pk)
+    copy.pk, copy.checksum, copy.data_version, copy.primary_judging = None, checksum, 0, None
+    copy.settings = {**run.settings, **settings, "copy_of_run": run.pk}
+    copy.created_by, copy.finished_at = created_by, timezone.now()
+    copy._state.adding = True
+    copy.save()
+    return copy, True
+
+
+def _portions(run: Run, goes_on: Callable[[], None]) -> Iterator[Trajectory]:
+    ids = list(run.trajectories.order_by("pk").values_list("pk", flat=True))
+    for start in range(0, len(ids), PORTION):
+        yield from Trajectory.objects.filter(pk__in=ids[start : start + PORTION]).order_by("pk")
+        goes_on()
+
+
+def _twin(row: Trajectory, run: Run) -> Trajectory:
+    twin = Trajectory.objects.get(pk=row.pk)
+    twin.pk, twin.run = None, run
+    twin._state.adding = True
+    return twin
+
+
+def _store(row: Trajectory, twin: Trajectory, turns: Sequence[Turn]) -> None:
+    """Store a copy of a trajectory with these turns, and its images."""
+    twin.save()
+    for turn in turns:
+        turn.trajectory_id = twin.pk
+    Turn.objects.bulk_create(turns, batch_size=PORTION)
+    images = {one.digest: (one.media_type, one.data) for one in row.images.all()}
+    TrajectoryImage.objects.bulk_create(image_rows(twin, images))
+
+
+def _span(row: Trajectory, run: Run, part: Sequence[Turn], of: int, attempt: int) -> Trajectory:
+    twin = _twin(row, run)
+    ends = part[-1].index == of
+    twin.attempt, twin.turn_count = attempt, len(part)
+    twin.termination = row.termination if ends else "not_stated"
+    twin.started_at = twin.finished_at = None
+    calls = [
+        call
+        for turn in part
+        for message in turn.payload.get("messages", ())
+        for call in message.get("calls", ())
+    ]
+    counted = {
+        "turns": float(len(part)),
+        "tool_calls": float(sum(call.get("by", "agent") == "agent" for call in calls)),
+    }
+    twin.metrics = {**dict.fromkeys(row.metrics), **counted}
+    twin.undefined = {name: OF_WHOLE for name, value in twin.metrics.items() if value is None}
+    metadata = dict(row.payload.get("metadata") or {})
+    if isinstance(session := metadata.get("session"), dict):
+        metadata["session"] = {name: session[name] for name in session if name != "counts"}
+    metadata["span"] = {
+        "trajectory": row.pk,
+        "first": part[0].index,
+        "last": part[-1].index,
+        "turns": of,
+    }
+    twin.payload = {
+        **row.payload,
+        "termination": twin.termination,
+        "metadata": metadata,
+        "times": ["", ""],
+        "scores": {},
+        "undefined": {},
+    }
+    return twin
+
+
+def _span_turn(turn: Turn, index: int, part: Sequence[Turn], first: Turn) -> Turn:
+    """Return a turn of a span; its first one has what stood before the whole trajectory."""
+    payload = {name: value for name, value in turn.payload.items() if name != "opening"}
+    if index == 1:
+        payload["opening"] = first.payload.get("opening", [])
+    return Turn(
+        index=index,
+        text=turn.text,
+        feedback=turn.feedback,
+        payload=payload,
+        is_final=turn is part[-1],
+    )
 
 
 def _other_turns(row: Trajectory, target: Trajectory, by: str) -> Sequence[Turn]:

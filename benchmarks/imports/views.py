@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from benchmarks.access import START, allow, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError
 from benchmarks.formats.trajectory import TURNS
-from benchmarks.imports.forms import TrajectoryImportForm, TurnsForm, too_large
+from benchmarks.imports.forms import SpansForm, TrajectoryImportForm, TurnsForm, too_large
 from benchmarks.imports.selectors import (
     ImportView,
     import_formats,
@@ -25,6 +25,7 @@ from benchmarks.imports.selectors import (
 )
 from benchmarks.imports.turns import (
     enqueue_change,
+    enqueue_spans,
     states_scores_of_turns,
     turns_of,
     uses_of_turns,
@@ -147,28 +148,37 @@ def import_progress(request: HttpRequest, job_id: int) -> HttpResponse:
 def run_turns(request: HttpRequest, run_id: int) -> HttpResponse:
     """Change what a turn of an imported run is, or copy the run with other turns."""
     run = fetch(request, imported_runs(), START, pk=run_id)
-    form = TurnsForm(request.POST or None, initial={"turns": turns_of(run)})
-    if request.method == "POST" and form.is_valid():
+    act = request.POST.get("act", "")
+    form = TurnsForm(request.POST if act in ("change", "copy") else None,
+                     initial={"turns": turns_of(run)})  # fmt: skip
+    spans = SpansForm(request.POST if act == "spans" else None, initial={"size": 10})
+    asked = spans if act == "spans" else form
+    if request.method == "POST" and asked.is_valid():
         assert isinstance(request.user, User)
-        given = form.cleaned_data["turns"]
-        copy = request.POST.get("act") == "copy"
+        given = asked.cleaned_data
         try:
-            enqueue_change(run=run, by=given, copy=copy, created_by=request.user)
+            if act == "spans":
+                enqueue_spans(run=run, size=given["size"], created_by=request.user)
+            else:
+                enqueue_change(
+                    run=run, by=given["turns"], copy=act == "copy", created_by=request.user
+                )
         except CoreError as error:
-            form.add_error("turns", str(error))
+            asked.add_error(None, str(error))
         else:
             return HttpResponseRedirect(reverse("benchmarks:run_turns", args=[run.pk]))
     job = turn_changes(run.pk).first()
     context = {
         "run": run,
         "form": form,
+        "spans": spans,
         "now": TURNS[turns_of(run)],
         "uses": uses_of_turns(run),
         "fixed": states_scores_of_turns(run),
         "view": job and ImportView(job),
         "changed": job and job.payload.get("result"),
     }
-    status = 422 if form.errors else 200
+    status = 422 if form.errors or spans.errors else 200
     return render(request, "benchmarks/imports/run_turns.html", context, status=status)
 
 

@@ -17,7 +17,13 @@ from benchmarks.formats.counts import trajectory_counts
 from benchmarks.formats.plan_commits import committed_plan
 from benchmarks.formats.trajectory import ImportedMessage, ToolCall, split_turns
 from benchmarks.imports.services import import_trajectories
-from benchmarks.imports.turns import TurnsKept, change_turns, copy_with_turns, enqueue_change
+from benchmarks.imports.turns import (
+    TurnsKept,
+    change_turns,
+    copy_in_spans,
+    copy_with_turns,
+    enqueue_change,
+)
 from benchmarks.jobs import wake_up
 from benchmarks.models import Job, Run, Turn
 
@@ -199,3 +205,36 @@ def test_the_page_changes_and_copies(run: Run, researcher: Client, reader: Clien
     copy = Run.objects.latest("pk")
     assert (shape(copy), shape(run)) == (PLANS, STEPS)
     assert f"/trajectories/?run={copy.pk}" in researcher.get(url).content.decode()
+
+
+def test_spans_are_trajectories_of_their_own(run: Run, researcher: Client) -> None:
+    change_turns(run=run, by="step")
+    run.refresh_from_db()
+    whole = run.trajectories.get()
+    url = f"/runs/{run.pk}/turns/"
+    assert researcher.post(url, {"size": "0", "act": "spans"}).status_code == 422
+    researcher.post(url, {"size": "4", "act": "spans"})
+    wake_up.wake_for_job(Job.objects.filter(kind="change-turns").latest("pk").pk)
+    copy = Run.objects.latest("pk")
+    first, second = copy.trajectories.order_by("attempt")
+    assert copy.created_trajectories == 2
+    assert [first.turn_count, second.turn_count] == [4, 2]
+    assert first.payload["metadata"]["span"] == {
+        "trajectory": whole.pk, "first": 1, "last": 4, "turns": 6
+    }  # fmt: skip
+    assert [
+        [row.get("text") or row["calls"][0]["name"] for row in turn.payload["messages"]]
+        for turn in second.turns.order_by("index")
+    ] == STEPS[4:]
+    opening = second.turns.get(index=1).payload["opening"]
+    assert [row["speaker"] for row in opening] == ["system", "user"]
+    assert second.metrics["turns"] == 2
+    assert second.metrics["tool_calls"] == 1
+    assert second.metrics["full_reward"] is None
+    assert "span" in second.undefined["full_reward"]
+    assert (first.termination, second.termination) == ("not_stated", whole.termination)
+    page = researcher.get(f"/trajectories/{second.pk}/").content.decode()
+    assert "Turns 5 to 6 of 6" in page
+    with pytest.raises(TurnsKept, match="spans already"):
+        copy_in_spans(run=copy, size=2, created_by=None)
+    assert copy_in_spans(run=run, size=4, created_by=None) == copy

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("benchmarks", "0028_design_tasks"),
+        ("benchmarks", "0029_columns_of_suggestions"),
     ]
 
     operations = [
