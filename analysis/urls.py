@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from analysis.browser import comparison_views as comparing
 from analysis.browser import failure_label_views as failures
+from analysis.browser import label_set_views as label_sets
 from analysis.browser import list_views as browse
 from analysis.browser import remark_views as remarks
 from analysis.browser import session_views as session
@@ -49,6 +50,9 @@ reading_paths: list[URLPattern] = [
     path(f"{ONE}notes/", remarks.note_add, name="note_add"),
     path(f"{ONE}notes/<int:note_id>/", remarks.note_change, name="note_change"),
     path("failure-labels/", failures.failure_labels, name="failure_labels"),
+    path("label-sets/", label_sets.label_sets, name="label_sets"),
+    path("label-sets/<slug:set_key>/", label_sets.label_set, name="label_set"),
+    path("label-sets/<slug:set_key>/labels.csv", label_sets.label_set_csv, name="label_set_csv"),
     path("failure-labels/<slug:label_key>/", failures.failure_label, name="failure_label"),
 ]
 GROUPS = "trajectories/groups/"

@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from analysis.api import router as analysis
+from analysis.label_api import router as labels
 from analysis.paper_api import router as papers
 from annotation.api import desk, ratings, sessions, studies
 from annotation.api.errors import HANDLERS
@@ -34,6 +35,7 @@ api = make_api(
         ("", sessions.router),
         ("", analysis),
         ("", papers),
+        ("", labels),
     ],
     handlers=HANDLERS,
 )

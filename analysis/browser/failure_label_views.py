@@ -13,7 +13,7 @@ from annotation.access import person
 from annotation.errors import Refused
 from annotation.models import FailureLabel
 from annotation.remarks import services
-from annotation.remarks.selectors import label_uses, system_title, wordings_of
+from annotation.remarks.selectors import label_uses, set_title, system_title, wordings_of
 from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.core.registry import SYSTEMS
 from benchmarks.models import Trajectory
@@ -96,7 +96,7 @@ def failure_label(request: HttpRequest, label_key: str) -> HttpResponse:
                 return redirect("analysis:failure_label", label_key=label_key)
     context = {
         "label": label,
-        "group": system_title(label.system),
+        "group": set_title(label),
         "wordings": wordings_of(label),
         "form": form,
     }

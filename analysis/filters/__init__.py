@@ -119,6 +119,7 @@ class Filters:
     by: Word = _value("By", noun="grouping")
     profile: Word = _value("Agent", noun="agent", empty="The one that fails most often")
     tasks: Word = _value("Tasks", rare=True)
+    label_set: Word = _value("Label set", noun="label set")
 
     def only(self, names: Iterable[str]) -> "Filters":
         """Return these filters without all others."""

@@ -1,4 +1,4 @@
-"""Filters that some pages add: a measure, whom to compare with, a grouping, people, a profile."""
+"""Filters that some pages add: a measure, whom to compare with, a grouping, people, a label set."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,6 +9,8 @@ from analysis.filters.options import FilterOption
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies, study_version
 from annotation.models import Item, Study
+from annotation.remarks.label_sets import newest_sets
+from annotation.remarks.selectors import labels_version
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import find_system, system_of
 
@@ -95,4 +97,20 @@ def with_profile(selection: Selection) -> Selection:
             **selection.options,
             "profile": tuple(FilterOption(name, label) for name, label in agents.items()),
         },
+    )
+
+
+def with_label_set(selection: Selection) -> Selection:
+    """Return the selection with a label set, the first by default, and the state of all labels."""
+    titles = {row.key: row.title for row in newest_sets()}
+    wanted = selection.filters.label_set
+    chosen = wanted if wanted in titles else next(iter(titles), "")
+    return replace(
+        selection,
+        filters=replace(selection.filters, label_set=chosen),
+        options={
+            **selection.options,
+            "label_set": tuple(FilterOption(key, title) for key, title in titles.items()),
+        },
+        study_version=" ".join(map(str, labels_version())),
     )

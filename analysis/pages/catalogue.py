@@ -16,7 +16,13 @@ from analysis.filters import FILTERS, SHARED, Filters
 from analysis.filters.datasets import select_runs, with_published
 from analysis.filters.forms import unknown_values
 from analysis.filters.judgings import with_beside
-from analysis.filters.page_filters import with_group, with_measure, with_people, with_profile
+from analysis.filters.page_filters import (
+    with_group,
+    with_label_set,
+    with_measure,
+    with_people,
+    with_profile,
+)
 from analysis.filters.runs import is_judged
 from analysis.filters.selection import Selection
 from analysis.filters.studies import Fits, select_study
@@ -153,6 +159,10 @@ PAGES: dict[str, AnalysisPage] = {
             "failures", "Failures", "Why does this agent fail?",
             ("profile", "runs"), without=("agents",),
             fits=lambda system: bool(find_system(system).labels.headlines),
+        ),
+        AnalysisPage(
+            "labels", "Labels", "Which failures do people see, and do they agree?",
+            ("label_set", "runs"), fits=bool, part_of="failures",
         ),
         AnalysisPage(
             "rubric", "Rubric", "On which dimensions are agents good or bad?",
@@ -293,6 +303,8 @@ def select(
         selection = with_group(selection)
     if "profile" in page.filters:
         selection = with_profile(selection)
+    if "label_set" in page.filters:
+        selection = with_label_set(selection)
     if "beside" in page.filters:
         selection = with_beside(selection)
     if "published" in page.filters:

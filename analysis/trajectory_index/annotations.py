@@ -33,6 +33,7 @@ from annotation.models import (
 )
 from annotation.questionnaires import load_questionnaire
 from annotation.ratings.selectors import turn_of
+from annotation.remarks.selectors import labels_version
 
 
 class StudyVersion(NamedTuple):
@@ -144,13 +145,6 @@ def read_study_annotations(version: StudyVersion) -> StudyAnnotations:
 
 def _ids(rows: Iterable[tuple[Any, ...]]) -> tuple[int, ...]:
     return tuple(sorted(row[0] for row in rows))
-
-
-def labels_version() -> tuple[Any, ...]:
-    """Return a value that changes whenever a label is added or removed."""
-    put = TrajectoryLabel.objects.aggregate(last=Max("pk"), at=Max("at"))
-    off = LabelRemoval.objects.aggregate(last=Max("pk"), at=Max("at"))
-    return *put.values(), *off.values()
 
 
 @lru_cache(maxsize=2)

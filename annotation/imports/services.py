@@ -124,7 +124,9 @@ class _Storing:
     def store(self) -> ImportResult:
         self.study = self._study()
         self._texts()
-        self.users = {p.rater: _account(p.rater, p.simulated) for p in self.document.people}
+        self.users = {
+            p.rater: pseudonym_account(p.rater, p.simulated) for p in self.document.people
+        }
         self._people()
         self.items = self._items()
         self._places()
@@ -313,7 +315,7 @@ class _Storing:
             if row.item not in self.items:
                 continue
             if row.by not in self.users:
-                self.users[row.by] = _account(row.by, False)
+                self.users[row.by] = pseudonym_account(row.by, False)
             as_it_is(
                 Adjudication(
                     item=self.items[row.item], question=row.question, subject=row.subject,
@@ -340,7 +342,7 @@ def as_it_is(row: M) -> M:
     return row
 
 
-def _account(name: str, simulated: bool) -> User:
+def pseudonym_account(name: str, simulated: bool) -> User:
     """Return the account of a pseudonym; nobody can sign in with it."""
     user, created = User.objects.get_or_create(
         username=name, defaults={"first_name": "Imported", "is_active": False}

@@ -13,12 +13,39 @@ from benchmarks.models import Trajectory
 USER = django_settings.AUTH_USER_MODEL
 
 
+class LabelSet(models.Model):
+    """A version of a set of failure labels, such as a published taxonomy; it never changes.
+
+    ``text`` is the file as it was read. A label belongs to the newest version that names it;
+    those that a newer version leaves out stay with theirs, retired.
+    """
+
+    key = models.SlugField(max_length=20)
+    version = models.PositiveIntegerField()
+    title = models.CharField(max_length=80)
+    source = models.CharField(max_length=200, blank=True)
+    text = models.TextField()
+    made_by = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="+")
+    made_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["key", "-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["key", "version"], name="label_set_identity")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title}, version {self.version}"
+
+
 class FailureLabel(models.Model):
     """A kind of failure as it is worded now; `FailureWording` has every wording it had.
 
-    ``system`` is the key of the benchmark whose analysis names it, empty where it is general;
-    ``source`` says where it was described. A retired label stays where it was put and is offered
-    no more. ``made_by`` is empty for those that ship with the product.
+    A label of a ``label_set`` is worded by its file; its ``parent`` is a heading, which nobody
+    puts, and an ``exclusive`` one leaves no room for another label of the set by the same person
+    at the same place. ``system`` is the key of the benchmark whose analysis names it, empty where
+    it is general; ``source`` says where it was described. A retired label stays where it was put
+    and is offered no more. ``made_by`` is empty for those that ship with the product.
     """
 
     key = models.SlugField(max_length=60, unique=True)
@@ -26,6 +53,14 @@ class FailureLabel(models.Model):
     definition = models.TextField()
     system = models.CharField(max_length=40, blank=True)
     source = models.CharField(max_length=200, blank=True)
+    label_set = models.ForeignKey(
+        LabelSet, null=True, blank=True, on_delete=models.PROTECT, related_name="labels"
+    )
+    parent = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="children"
+    )
+    example = models.TextField(blank=True, default="", db_default="")
+    exclusive = models.BooleanField(default=False, db_default=False)
     rank = models.PositiveSmallIntegerField(default=0)
     retired = models.BooleanField(default=False)
     made_by = models.ForeignKey(
@@ -67,7 +102,8 @@ class FailureWording(AppendOnly):
 class TrajectoryLabel(AppendOnly):
     """A label that somebody put on a trajectory, or on one of its turns. Only ever added.
 
-    It is on as long as no `LabelRemoval` names it. ``turn`` is the turn's index.
+    It is on as long as no `LabelRemoval` names it. ``turn`` is the turn's index; ``note`` is what
+    an imported file says beside the label.
     """
 
     trajectory = models.ForeignKey(
@@ -75,6 +111,7 @@ class TrajectoryLabel(AppendOnly):
     )
     turn = models.PositiveSmallIntegerField(null=True, blank=True)
     label = models.ForeignKey(FailureLabel, on_delete=models.PROTECT, related_name="uses")
+    note = models.TextField(blank=True, default="", db_default="")
     by = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
 

@@ -40,6 +40,7 @@ from annotation.models import (
     RemarkText,
     Study,
     StudyEvent,
+    TrajectoryLabel,
 )
 from annotation.models.append_only import AppendOnlyQuerySet
 from annotation.people.mail import address_in
@@ -282,9 +283,10 @@ def _blank_letters(user: User) -> None:
 def _blank_notes(user: User) -> None:
     """Erase the words of notes beside trajectories, also those picked as quotes; their turn stays.
 
-    Labels stay as they are: they are a kind of failure, put by the tombstone. What somebody else
-    made of a note of theirs goes with it.
+    Labels stay as they are, without the words beside them: they are a kind of failure, put by the
+    tombstone. What somebody else made of a note of theirs goes with it.
     """
+    TrajectoryLabel.objects.filter(by=user).exclude(note="").erase_words(note=ERASED)
     Remark.objects.filter(by=user).erase_words(quote="", start=None, end=None)
     texts = RemarkText.objects.filter(Q(by=user) | Q(remark__by=user))
     texts.exclude(text="").erase_words(text=ERASED)

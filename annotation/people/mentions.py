@@ -19,6 +19,7 @@ from annotation.models import (
     FailureLabel,
     FailureWording,
     Invite,
+    LabelSet,
     LiveDraft,
     LiveEvent,
     LivePlace,
@@ -32,6 +33,7 @@ from annotation.models import (
     Study,
     StudyEvent,
     StudyText,
+    TrajectoryLabel,
 )
 from annotation.models.append_only import AppendOnlyQuerySet
 from annotation.people.mail import address_in, name_in
@@ -42,7 +44,7 @@ CHUNK = 500
 _FREE_TEXTS: dict[type[models.Model], Sequence[str]] = {
     Adjudication: ["reason"],
     Assignment: ["skip_reason", "note"],
-    FailureLabel: ["title", "definition", "source"],
+    FailureLabel: ["title", "definition", "example", "source"],
     FailureWording: ["title", "definition", "source"],
     Invite: ["label"],
     LiveDraft: ["fields"],
@@ -55,6 +57,8 @@ _FREE_TEXTS: dict[type[models.Model], Sequence[str]] = {
     Recruit: ["rejection"],
     RecruitingLink: ["screening"],
     RemarkText: ["text"],
+    TrajectoryLabel: ["note"],
+    LabelSet: ["title", "source", "text"],
     Study: ["name", "settings"],
     StudyEvent: ["reason", "detail"],
     StudyText: ["text"],

@@ -4,12 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 
 from annotation.models import (
     FailureLabel,
     FailureWording,
+    LabelRemoval,
     Remark,
     RemarkText,
     TrajectoryLabel,
@@ -28,6 +30,8 @@ class PutLabel:
     key: str
     title: str
     definition: str
+    label_set: str
+    note: str
     retired: bool
     by: str
     by_id: int
@@ -39,6 +43,14 @@ def standing_labels() -> QuerySet[TrajectoryLabel]:
     return TrajectoryLabel.objects.filter(removal=None)
 
 
+def labels_version() -> tuple[Any, ...]:
+    """Return a value that changes whenever a label is put, taken off or reworded."""
+    put = TrajectoryLabel.objects.aggregate(last=Max("pk"), at=Max("at"))
+    off = LabelRemoval.objects.aggregate(last=Max("pk"), at=Max("at"))
+    worded = FailureWording.objects.aggregate(last=Max("pk"))
+    return *put.values(), *off.values(), *worded.values()
+
+
 def labels_of(trajectory_ids: Iterable[int]) -> dict[int, list[PutLabel]]:
     """Return the labels on some trajectories, by trajectory, in the order of putting; one query.
 
@@ -47,7 +59,7 @@ def labels_of(trajectory_ids: Iterable[int]) -> dict[int, list[PutLabel]]:
     """
     labels: dict[int, list[PutLabel]] = defaultdict(list)
     rows = standing_labels().filter(trajectory__in=trajectory_ids).order_by("pk")
-    for row in rows.select_related("label", "by"):
+    for row in rows.select_related("label__label_set", "by"):
         labels[row.trajectory_id].append(
             PutLabel(
                 row.pk,
@@ -56,6 +68,8 @@ def labels_of(trajectory_ids: Iterable[int]) -> dict[int, list[PutLabel]]:
                 row.label.key,
                 row.label.title,
                 row.label.definition,
+                row.label.label_set.title if row.label.label_set else "",
+                row.note,
                 row.label.retired,
                 row.by.get_username(),
                 row.by_id,
@@ -141,10 +155,25 @@ def labels_for(system: str) -> QuerySet[FailureLabel]:
 def label_menu(system: str) -> list[LabelGroup]:
     """Return the labels that trajectories of a system can have, its own before general ones."""
     groups: dict[str, list[FailureLabel]] = defaultdict(list)
-    for label in labels_for(system):
-        groups[label.system].append(label)
+    sets: dict[str, list[FailureLabel]] = defaultdict(list)
+    labels = list(labels_for(system).select_related("label_set", "parent"))
+    heads = {label.parent_id for label in labels}
+    for label in labels:
+        if label.label_set is None:
+            groups[label.system].append(label)
+        elif label.pk not in heads:
+            sets[set_title(label)].append(label)
     order = sorted(groups, key=lambda key: (key != system, key != "", key))
-    return [LabelGroup(system_title(key), groups[key]) for key in order]
+    own = [LabelGroup(system_title(key), groups[key]) for key in order]
+    return own + [LabelGroup(title, rows) for title, rows in sets.items()]
+
+
+def set_title(label: FailureLabel) -> str:
+    """Return the set of a label with its heading there, or the benchmark that it comes from."""
+    if label.label_set is None:
+        return system_title(label.system)
+    heading = f": {label.parent.title}" if label.parent else ""
+    return f"{label.label_set.title}{heading}"
 
 
 def system_title(key: str) -> str:
@@ -169,9 +198,9 @@ class LabelUse:
     trajectories: int
 
 
-def label_uses(visible: Q | None = None) -> list[LabelUse]:
-    """Return every label, retired ones too, with its use on the trajectories that ``visible``
-    allows.
+def label_uses(visible: Q | None = None, *, set_key: str = "") -> list[LabelUse]:
+    """Return every label of a set, or of none, retired ones too, with its use on the trajectories
+    that ``visible`` allows.
     """
     rows = standing_labels().filter(visible) if visible is not None else standing_labels()
     counts = {
@@ -181,7 +210,8 @@ def label_uses(visible: Q | None = None) -> list[LabelUse]:
         .annotate(puts=Count("pk"), rows=Count("trajectory", distinct=True))
         .values_list("label", "puts", "rows")
     }
-    labels = failure_labels(retired=True).select_related("made_by")
+    wanted = Q(label_set__key=set_key) if set_key else Q(label_set=None)
+    labels = failure_labels(retired=True).filter(wanted).select_related("made_by")
     return [
         LabelUse(label, system_title(label.system), *counts.get(label.pk, (0, 0)))
         for label in labels

@@ -11,12 +11,12 @@ from django.utils.text import slugify
 from annotation.errors import Refused
 from annotation.models import (
     FailureLabel,
-    FailureWording,
     LabelRemoval,
     Remark,
     RemarkText,
     TrajectoryLabel,
 )
+from annotation.remarks.label_sets import is_heading, keep_wording
 from annotation.remarks.selectors import labels_for, standing_labels, system_title
 from benchmarks.core.registry import SYSTEMS
 from benchmarks.models import Trajectory, Turn
@@ -34,12 +34,13 @@ RANKS_APART = 10
 
 
 def put_label(
-    *, trajectory: Trajectory, key: str, by: User, turn: int | None = None
+    *, trajectory: Trajectory, key: str, by: User, turn: int | None = None, note: str = ""
 ) -> TrajectoryLabel:
     """Put a label on a trajectory or on a turn; what this person has put there already stays."""
     _check_turn(trajectory, turn)
     with transaction.atomic():
-        label = FailureLabel.objects.select_for_update(no_key=True).filter(key=key).first()
+        rows = FailureLabel.objects.select_for_update(no_key=True, of=("self",))
+        label = rows.select_related("label_set").filter(key=key).first()
         if label is None:
             raise Refused("invalid", "there is no such label; choose one of the list")
         same = standing_labels().filter(trajectory=trajectory, turn=turn, label=label, by=by)
@@ -48,10 +49,32 @@ def put_label(
             return there
         if label.retired:
             raise Refused("invalid", f"“{label.title}” is retired; choose another label")
+        _check_room(trajectory, turn, label, by)
         if not labels_for(trajectory.run.dataset.system).filter(pk=label.pk).exists():
             title = system_title(label.system)
             raise Refused("invalid", f"“{label.title}” is a label of {title}; choose another label")
-        return TrajectoryLabel.objects.create(trajectory=trajectory, turn=turn, label=label, by=by)
+        return TrajectoryLabel.objects.create(
+            trajectory=trajectory, turn=turn, label=label, note=note, by=by
+        )
+
+
+def _check_room(trajectory: Trajectory, turn: int | None, label: FailureLabel, by: User) -> None:
+    """Refuse a heading, and labels of a set that exclude each other at the same place."""
+    if label.label_set is None:
+        return
+    if is_heading(label):
+        raise Refused("invalid", f"“{label.title}” is a heading; choose a label below it")
+    there = standing_labels().filter(
+        trajectory=trajectory, turn=turn, by=by, label__label_set__key=label.label_set.key
+    )
+    other = there.select_related("label").exclude(label=label)
+    beside = (other if label.exclusive else other.filter(label__exclusive=True)).first()
+    if beside is not None:
+        raise Refused(
+            "invalid",
+            f"“{label.title}” and “{beside.label.title}” exclude each other here; take the other "
+            "one off first",
+        )
 
 
 def take_label_off(*, put: TrajectoryLabel, by: User) -> None:
@@ -192,7 +215,7 @@ def make_failure_label(
             key=_free_key(title), title=title, definition=definition, source=source,
             system=system, rank=(last or 0) + RANKS_APART, made_by=by,
         )  # fmt: skip
-        _keep_wording(label, by)
+        keep_wording(label, by)
     return label
 
 
@@ -203,12 +226,17 @@ def reword_failure_label(
     title, definition, source = _checked_words(title, definition, source)
     with transaction.atomic():
         label = _locked(label)
+        if label.label_set_id is not None:
+            raise Refused(
+                "invalid",
+                "the words of a set’s labels come from its file; add a newer version of it",
+            )
         if (label.title, label.definition, label.source) == (title, definition, source):
             return label
         _check_title(title, but=label)
         label.title, label.definition, label.source = title, definition, source
         label.save(update_fields=["title", "definition", "source"])
-        _keep_wording(label, by)
+        keep_wording(label, by)
     return label
 
 
@@ -219,20 +247,12 @@ def retire_failure_label(*, label: FailureLabel, by: User, retired: bool = True)
         if label.retired != retired:
             label.retired = retired
             label.save(update_fields=["retired"])
-            _keep_wording(label, by)
+            keep_wording(label, by)
     return label
 
 
 def _locked(label: FailureLabel) -> FailureLabel:
     return FailureLabel.objects.select_for_update(no_key=True).get(pk=label.pk)
-
-
-def _keep_wording(label: FailureLabel, by: User) -> None:
-    last = label.wordings.order_by("version").last()
-    FailureWording.objects.create(
-        label=label, version=(last.version if last else 0) + 1, title=label.title,
-        definition=label.definition, source=label.source, retired=label.retired, by=by,
-    )  # fmt: skip
 
 
 def _checked_words(title: str, definition: str, source: str) -> tuple[str, str, str]:
@@ -250,7 +270,7 @@ def _checked_words(title: str, definition: str, source: str) -> tuple[str, str, 
 
 
 def _check_title(title: str, but: FailureLabel | None = None) -> None:
-    same = FailureLabel.objects.filter(title__iexact=title)
+    same = FailureLabel.objects.filter(title__iexact=title, label_set=None)
     if but is not None:
         same = same.exclude(pk=but.pk)
     if same.exists():

@@ -1,11 +1,11 @@
-"""Plug-ins: systems, formats, questionnaires and pages that come from outside the product.
+"""Plug-ins: systems, formats, questionnaires, label sets and pages from outside the product.
 
 A plug-in is an object in a module. A package names it by an entry point of the group
-``planjury.systems``, ``.formats``, ``.questionnaires`` or ``.pages``. A folder on the path, such
-as those in ``PLANJURY_PLUGIN_DIRS``, holds it as a module of the namespace package
+``planjury.systems``, ``.formats``, ``.questionnaires``, ``.label_sets`` or ``.pages``. A folder on
+the path, such as those in ``PLANJURY_PLUGIN_DIRS``, holds it as a module of the namespace package
 ``planjury_systems``, ``planjury_formats`` or ``planjury_pages``, or as a file in
-``planjury_questionnaires``. Each registry loads its kind when it is imported, so web processes,
-workers and commands have the same.
+``planjury_questionnaires`` or ``planjury_label_sets``. Each registry loads its kind when it is
+imported, so web processes, workers and commands have the same.
 
 A plug-in that cannot be used is left out and listed in ``broken``; it stops nothing else.
 """
@@ -30,13 +30,16 @@ from benchmarks.core.errors import CoreError
 INTERFACE = 1
 # Under this name the pins of a run have the plug-in that made it.
 PLUG_IN = "plug_in"
-Kind = Literal["systems", "formats", "questionnaires", "pages"]
+Kind = Literal["systems", "formats", "questionnaires", "label_sets", "pages"]
+# Kinds whose plug-in is a YAML file, not an object of a module.
+FILE_KINDS = ("questionnaires", "label_sets")
 # The object of a module in a folder, by kind; a format is the module itself.
 ATTRIBUTES: dict[Kind, str] = {"systems": ":SYSTEM", "formats": "", "pages": ":PAGE"}
 NOUNS: dict[Kind, str] = {
     "systems": "system",
     "formats": "format",
     "questionnaires": "questionnaire",
+    "label_sets": "label set",
     "pages": "page",
 }
 logger = logging.getLogger(__name__)
@@ -54,7 +57,7 @@ class PlugInFault(CoreError):
 class PlugIn:
     """A plug-in by kind and name.
 
-    ``target`` is its object as ``module:ATTRIBUTE``, or the path of a questionnaire's file.
+    ``target`` is its object as ``module:ATTRIBUTE``, or the path of a YAML file.
     ``package`` and ``version`` are those of the installed distribution; of a plug-in in a folder,
     the path of its file, and no version.
     """
@@ -104,7 +107,7 @@ def add_folders(folders: Sequence[Path]) -> None:
             continue
         problem = "has no plug-ins" if folder.is_dir() else "does not exist"
         remedy = (
-            f"Put them into {', '.join(kept[:4])}, install packages into it with pip install "
+            f"Put them into {', '.join(kept[:-1])}, install packages into it with pip install "
             "--target, or take the folder out of PLANJURY_PLUGIN_DIRS."
         )
         broken.append(BrokenPlugIn("folder", str(folder), f"The folder {problem}.", remedy))
@@ -172,7 +175,7 @@ def source_roots(plug_in: PlugIn) -> list[Path]:
 
     That is all of an installed package; in a folder, its module or its file alone.
     """
-    if plug_in.kind == "questionnaires" and not plug_in.version:
+    if plug_in.kind in FILE_KINDS and not plug_in.version:
         return [Path(plug_in.target)]
     name = plug_in.module.partition(".")[0] if plug_in.version else plug_in.module
     spec = find_spec(name)
@@ -187,9 +190,9 @@ def _discover(kind: Kind) -> Iterator[PlugIn]:
         yield PlugIn(kind, point.name, point.value, package.name, package.version)
     for path in sys.path:
         for file in sorted(Path(path).glob(f"planjury_{kind}/[!_.]*")):
-            if kind == "questionnaires" and file.suffix == ".yaml":
+            if kind in FILE_KINDS and file.suffix == ".yaml":
                 yield PlugIn(kind, file.stem, str(file), str(file))
-            elif kind != "questionnaires" and (file.suffix == ".py" or file.is_dir()):
+            elif kind not in FILE_KINDS and (file.suffix == ".py" or file.is_dir()):
                 name = file.stem if kind == "systems" else file.stem.replace("_", "-")
                 target = f"planjury_{kind}.{file.stem}{ATTRIBUTES[kind]}"
                 yield PlugIn(kind, name, target, str(file))
@@ -202,7 +205,7 @@ def _entry_points() -> Any:
 
 
 def _object(plug_in: PlugIn) -> Any:
-    if plug_in.kind == "questionnaires" and not plug_in.version:
+    if plug_in.kind in FILE_KINDS and not plug_in.version:
         return Path(plug_in.target)
     module = import_module(plug_in.module)
     interface = getattr(module, "INTERFACE", None)

@@ -524,6 +524,13 @@ class PlanJury(Transport):
         query = {"format": format, "version": version}
         return self._download("/papers/{paper_id}/file", target, query, paper_id=paper)
 
+    def failure_labels(
+        self, *, trajectory: int | None = None, set: str = "", label: str = ""
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the failure labels on trajectories: of one, of a label set, or of one label."""
+        query = {"trajectory": trajectory, "set": set, "label": label, "limit": 100}
+        return self._pages("/failure-labels", query)
+
     def failure_groups(
         self,
         trajectories: str = "",

@@ -119,6 +119,7 @@ api:get_paper                     GET  login    403      403      403      403  
 api:get_paper_file                GET  login    403      403      403      403      403      403      ok       403      404
 api:request_analysis              POST login    403      403      403      403      403      403      202      403      202
 api:delete_experiment             GET  405      405      405      405      405      405      405      405      405      405
+api:list_failure_labels           GET  login    403      403      403      403      403      403      ok       403      ok
 api:get_failure_groups            GET  login    403      403      403      403      403      403      ok       403      ok
 api:get_failure_groups            POST login    403      403      403      403      403      403      202      403      202
 api:api-root                      GET  404      404      404      404      404      404      404      404      404      404
@@ -219,6 +220,11 @@ analysis:note_add                 POST login    403      403      403      403  
 analysis:note_change              POST login    403      403      403      403      403      403      422      403      422
 analysis:failure_labels           GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:failure_labels           POST login    403      403      403      403      403      403      422      403      422
+analysis:label_sets               GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:label_sets               POST login    403      403      403      403      403      403      422      403      422
+analysis:label_set                GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:label_set                POST login    403      403      403      403      403      403      403      403      422
+analysis:label_set_csv            GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:failure_label            GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:failure_label            POST login    403      403      403      403      403      403      422      403      422
 benchmarks:trajectory_import      GET  login    403      403      403      403      403      403      403      ok       ok
@@ -368,6 +374,13 @@ analysis:compare-models_details   GET  login    403      403      403      403  
 analysis:compare-models_figure    GET  login    403      403      403      403      403      403      404      403      404
 analysis:compare-models_table     GET  login    403      403      403      403      403      403      404      403      404
 analysis:failures                 GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:labels                   GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:labels_details           GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:labels_figure            GET  login    403      403      403      403      403      403      404      403      404
+analysis:labels_table             GET  login    403      403      403      403      403      403      404      403      404
+analysis:labels_latex             GET  login    403      403      403      403      403      403      404      403      404
+analysis:labels_pdf               GET  login    403      403      403      403      403      403      501      403      501
+analysis:labels_file              GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:failures_details         GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:failures_figure          GET  login    403      403      403      403      403      403      404      403      404
 analysis:failures_table           GET  login    403      403      403      403      403      403      404      403      404

@@ -35,6 +35,7 @@ from annotation.models import (
     RecruitingLink,
     Study,
 )
+from annotation.remarks.label_sets import add_label_set, file_text
 from annotation.remarks.services import add_remark, put_label
 from benchmarks.api.tokens import create_token
 from benchmarks.imports.selectors import DATASET, IMPORT
@@ -226,6 +227,7 @@ def _remarks(reader: User) -> dict[str, object]:
     trajectory = Run.objects.order_by("pk")[0].trajectories.order_by("pk")[0]
     return {
         "label_key": "format_error",
+        "set_key": add_label_set(text=file_text("mast@1"), by=reader).key,
         "put_id": put_label(trajectory=trajectory, key="format_error", by=reader).pk,
         "note_id": add_remark(trajectory=trajectory, by=reader, text="A note.").pk,
     }

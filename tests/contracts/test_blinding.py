@@ -170,6 +170,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "trial_id": [1],
         "note_id": [1],
         "label_key": ["format_error"],
+        "set_key": ["mast"],
         # Parts of analysis pages come from their links.
         "part": ["board"],
         "moved": ["effects"],

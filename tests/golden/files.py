@@ -24,8 +24,10 @@ from analysis.pages.reports import deferred_request, make_report, report_key, wr
 from analysis.reports.content import Report
 from analysis.tables.selectors import shown
 from annotation.models import Study
+from annotation.remarks.label_sets import add_label_set, file_text
+from annotation.remarks.services import put_label
 from benchmarks.experiments.selectors import experiment_matrix, experiment_runs
-from benchmarks.models import Dataset, Experiment, Run
+from benchmarks.models import Dataset, Experiment, Run, Trajectory
 from benchmarks.visibility import Visibility
 from tests.golden.lines import canonical, report_lines
 from tests.golden.recording import restore_world
@@ -42,6 +44,7 @@ def write(folder: Path, only: Collection[str] = ()) -> None:
     restore_world(settings.DATA_DIR / "planjury.sqlite3")
     load_reports()
     user = User.objects.get(username="admin")
+    _put_labels(user)
     written = {f"pages/{page.key}": _page_lines(page, user) for page in PAGES.values()}
     written |= {"pages/other": _other_lines(user), "pages/groups": _groups_lines(user)}
     written["commands"] = _command_lines()
@@ -50,6 +53,18 @@ def write(folder: Path, only: Collection[str] = ()) -> None:
             path = folder / f"{name}.txt"
             path.parent.mkdir(exist_ok=True)
             path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _put_labels(user: User) -> None:
+    """Have two people label six trajectories of each dataset with a shipped set of labels."""
+    add_label_set(text=file_text("mast@1"), by=user)
+    keys = ("mast_derailment", "mast_premature_end", "mast_none")
+    second, _ = User.objects.get_or_create(username="golden-labeller")
+    for dataset in Dataset.objects.order_by("pk"):
+        rows = Trajectory.objects.filter(run__dataset=dataset, status="done").order_by("pk")[:6]
+        for number, row in enumerate(rows):
+            put_label(trajectory=row, key=keys[number % 3], by=user)
+            put_label(trajectory=row, key=keys[number % 2], by=second)
 
 
 def _page_lines(page: AnalysisPage, user: User) -> Iterator[str]:

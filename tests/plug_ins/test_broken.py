@@ -56,6 +56,7 @@ FILES = {
     "planjury_questionnaires/nameless.yaml": "id: nameless",
     "planjury_questionnaires/sloppy.v1.yaml": "id: sloppy\nversion: 1\n",
     "planjury_questionnaires/ten_questions.v9.yaml": "id: ten_questions\nversion: 9\n",
+    "planjury_label_sets/mast.v1.yaml": "key: Mast\n",
 }
 INTERFACE_1 = "this PlanJury has version 1 of the interface."
 # Of each that is left out: what it is, why, and what to do.
@@ -82,6 +83,7 @@ LEFT_OUT = [
     ("questionnaire nameless", "Its file is called nameless.yaml.", "my_questions.v1.yaml"),
     ("questionnaire sloppy.v1", "sloppy.v1.yaml: kind: expected a text", "Mend the file"),
     ("questionnaire ten_questions.v9", "There is already a questionnaire", "another name"),
+    ("label set mast.v1", "line 1, key: expected up to 20 lowercase letters", "Mend the file"),
 ]  # fmt: skip
 
 

@@ -428,6 +428,7 @@ NOT_FREE = {
     "StoredQuestionnaire": {"name", "text"},
     "Assignment": {"pattern", "verdicts"},
     "FailureLabel": {"key", "system"},
+    "LabelSet": {"key"},
     "Remark": {"quote"},  # of a trajectory
     # Erased by the person they belong to.
     "Recruit": {"held_for", "external_id", "platform_study", "platform_session", "browser", "code"},
