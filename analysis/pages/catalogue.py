@@ -236,6 +236,11 @@ PAGES: dict[str, AnalysisPage] = {
             part_of="failures",
         ),
         AnalysisPage(
+            "forgetting", "Forgetting", "Do agents keep what they were told?",
+            fits=lambda system: find_system(system).disclosures is not None,
+            part_of="failures",
+        ),
+        AnalysisPage(
             "verdicts", "Verdicts", "Do judges see what people saw in recorded answers?",
             fits=is_judged,
             part_of="agreement",

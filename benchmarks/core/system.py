@@ -16,6 +16,7 @@ from benchmarks.core.errors import SettingError
 from benchmarks.core.ports.comparability import PublishedSetting
 from benchmarks.core.ports.comparisons import Comparisons
 from benchmarks.core.ports.demo import DemoDataset
+from benchmarks.core.ports.disclosures import Disclosures
 from benchmarks.core.ports.display import View
 from benchmarks.core.ports.faults import Faults
 from benchmarks.core.ports.importer import Importer
@@ -217,6 +218,8 @@ class System:
     comparisons: Comparisons = Comparisons()
     # What goes wrong in its trajectories, for failure profiles.
     faults: Faults = Faults()
+    # What agents are told on the way, for forgetting curves; None where they are told nothing.
+    disclosures: Disclosures | None = None
     # What the system's own templates show beyond what is stored, by name (``core.display``).
     displays: Mapping[str, View] = MappingProxyType({})
     # Datasets of our own writing that ship with the product, and what the demo runs on them.

@@ -452,9 +452,13 @@ analysis:sweeps_later             POST login    403      403      403      403  
 analysis:sweeps_figure            GET  login    403      403      403      403      403      403      404      403      404
 analysis:sweeps_table             GET  login    403      403      403      403      403      403      404      403      404
 analysis:tools                    GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:forgetting               GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:tools_details            GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:forgetting_details       GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:tools_figure             GET  login    403      403      403      403      403      403      404      403      404
+analysis:forgetting_figure        GET  login    403      403      403      403      403      403      404      403      404
 analysis:tools_table              GET  login    403      403      403      403      403      403      404      403      404
+analysis:forgetting_table         GET  login    403      403      403      403      403      403      404      403      404
 analysis:verdicts                 GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:verdicts_details         GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:verdicts_figure          GET  login    403      403      403      403      403      403      404      403      404
@@ -560,8 +564,11 @@ analysis:sweeps_latex             GET  login    403      403      403      403  
 analysis:sweeps_pdf               GET  login    403      403      403      403      403      403      501      403      501
 analysis:sweeps_file              GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:tools_latex              GET  login    403      403      403      403      403      403      404      403      404
+analysis:forgetting_latex         GET  login    403      403      403      403      403      403      404      403      404
 analysis:tools_pdf                GET  login    403      403      403      403      403      403      501      403      501
+analysis:forgetting_pdf           GET  login    403      403      403      403      403      403      501      403      501
 analysis:tools_file               GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:forgetting_file          GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:verdicts_latex           GET  login    403      403      403      403      403      403      404      403      404
 analysis:verdicts_pdf             GET  login    403      403      403      403      403      403      501      403      501
 analysis:verdicts_file            GET  login    403      403      403      403      403      403      ok       403      ok

@@ -7,7 +7,7 @@ from benchmarks.core.system import Dimension, Role, ScriptedPolicy, System
 from benchmarks.core.types import Outcome, Profile, Task
 from benchmarks.systems.adaplanbench import demo, metrics, parsers, prompts, scripted
 from benchmarks.systems.adaplanbench.comparisons import COMPARISONS
-from benchmarks.systems.adaplanbench.labels import FAULTS, LABELS
+from benchmarks.systems.adaplanbench.labels import DISCLOSURES, FAULTS, LABELS
 from benchmarks.systems.adaplanbench.macgyver import judges as macgyver
 from benchmarks.systems.adaplanbench.parsers import SCHEMAS
 from benchmarks.systems.adaplanbench.protocol import DIMENSIONS, RUBRICS
@@ -46,6 +46,7 @@ class AdaPlanBenchBase(System):
     reply_schemas = SCHEMAS
     comparisons = COMPARISONS
     faults = FAULTS
+    disclosures = DISCLOSURES
 
     def summarise(self, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
         return metrics.summarise(outcomes)

@@ -2,11 +2,12 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
 from benchmarks.core.plans import split_steps
+from benchmarks.core.ports.disclosures import Disclosure, Disclosures, TurnRecord
 from benchmarks.core.ports.faults import Fault, Faults
 from benchmarks.core.ports.labels import Ending, Labels, Measure
 from benchmarks.core.ports.results import HeaderAnswer, TrajectoryResult, listed, verdict_result
@@ -259,4 +260,31 @@ FAULTS = Faults(
     },
     violations={"world": "world", "user": "user"},
     violated_again="disclosed",
+)
+
+
+def _disclosed(turns: Sequence[TurnRecord]) -> Iterator[Disclosure]:
+    """Return the constraints that the feedback named, and the first later plan that violates each.
+
+    A plan that violates a constraint before it was disclosed breaks nothing (paper, eq. 14).
+    """
+    told: dict[str, Disclosure] = {}
+    for turn in turns:
+        for key, kind, text, revealed, repeated in turn.violations:
+            known = told.get(key)
+            if known is None and revealed:
+                told[key] = Disclosure(text, kind, turn.number)
+            elif known is not None and repeated and known.broken is None:
+                told[key] = known._replace(broken=turn.number)
+    yield from told.values()
+
+
+DISCLOSURES = Disclosures(
+    noun="constraint",
+    verb="disclosed",
+    broken="violated again",
+    turn="plan",
+    read=_disclosed,
+    kinds=(("world", "World constraints"), ("user", "User constraints")),
+    early=frozenset({"early_stop"}),
 )

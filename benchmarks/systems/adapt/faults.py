@@ -1,7 +1,8 @@
-"""Faults in trajectories of ADAPT: missed preferences by type, dishes, and failed actions."""
+"""Faults in trajectories of ADAPT, and whether agents keep the preferences that they were told."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
+from benchmarks.core.ports.disclosures import Disclosure, Disclosures, TurnRecord
 from benchmarks.core.ports.faults import Fault, Faults
 from benchmarks.core.types import Json
 from benchmarks.systems.adapt.preferences import TYPES
@@ -38,4 +39,33 @@ FAULTS = Faults(
     outcome_parts=("preferences", "dishes"),
     at_end=_at_end,
     answer="action",
+)
+
+_BROKEN_BEFORE = "violated already when it was told"
+
+
+def _disclosed(turns: Sequence[TurnRecord]) -> Iterator[Disclosure]:
+    """Return the preferences that answers told, and the first later action that violates each."""
+    told: dict[str, Disclosure] = {}
+    verdicts: dict[str, str] = {}
+    for turn in turns:
+        changed = turn.parts["prefs"] or {}
+        verdicts |= changed
+        for key, verdict in changed.items():
+            known = told.get(key)
+            if verdict == "violated" and known is not None and known.broken is None:
+                told[key] = known._replace(broken=turn.number)
+        for key in turn.parts["disclosed"] or ():
+            reason = _BROKEN_BEFORE if verdicts.get(key) == "violated" else ""
+            told.setdefault(key, Disclosure(key, "", turn.number, left_out=reason))
+    yield from told.values()
+
+
+DISCLOSURES = Disclosures(
+    noun="preference",
+    verb="told",
+    broken="violated",
+    turn="action",
+    read=_disclosed,
+    turn_parts=("disclosed", "prefs"),
 )

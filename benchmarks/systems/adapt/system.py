@@ -10,7 +10,7 @@ from benchmarks.systems.adapt import episode, metrics, prompts
 from benchmarks.systems.adapt.comparisons import COMPARISONS
 from benchmarks.systems.adapt.dataset import IMPORTER, load_personas
 from benchmarks.systems.adapt.demo import DEMO
-from benchmarks.systems.adapt.faults import FAULTS
+from benchmarks.systems.adapt.faults import DISCLOSURES, FAULTS
 from benchmarks.systems.adapt.labels import LABELS
 from benchmarks.systems.adapt.parsers import PARSERS, SCHEMAS
 from benchmarks.systems.adapt.people import PEOPLE
@@ -44,6 +44,7 @@ class Adapt(System):
     people = PEOPLE
     comparisons = COMPARISONS
     faults = FAULTS
+    disclosures = DISCLOSURES
     published = PUBLISHED
     paper = PAPER
     presets = PRESETS

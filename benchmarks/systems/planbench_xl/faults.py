@@ -1,7 +1,8 @@
-"""Faults in trajectories of PlanBench-XL: replies, calls, tools, and how queries fail."""
+"""Faults in trajectories of PlanBench-XL, and whether agents call tools that they saw fail."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from benchmarks.core.ports.disclosures import Disclosure, Disclosures, TurnRecord
 from benchmarks.core.ports.faults import Case, Fault, Faults
 from benchmarks.core.types import Json
 from benchmarks.systems.planbench_xl.labels import CATEGORIES
@@ -71,4 +72,35 @@ FAULTS = Faults(
     at_end=_at_end,
     answer="reply",
     cases=_CASES,
+)
+
+
+def _failures_seen(turns: Sequence[TurnRecord]) -> Iterator[Disclosure]:
+    """Return the blocking and noisy tools whose result was an error, and the next call of each.
+
+    Tools that lie with a plausible value show nothing that an agent could keep in mind.
+    """
+    seen: dict[str, Disclosure] = {}
+    for turn in turns:
+        tool = turn.parts["tool"]
+        if turn.parts["category"] != "tool_ok" or not tool:
+            continue
+        known = seen.get(tool)
+        if known is not None:
+            if known.broken is None:
+                seen[tool] = known._replace(broken=turn.number)
+        elif turn.parts["shown_success"] is False:
+            seen[tool] = Disclosure(tool, turn.parts["tool_type"] or "", turn.number)
+    yield from seen.values()
+
+
+DISCLOSURES = Disclosures(
+    noun="failing tool",
+    verb="seen",
+    broken="called again",
+    turn="step",
+    read=_failures_seen,
+    turn_parts=("category", "tool", "tool_type", "shown_success"),
+    kinds=(("blocker_misleading", "Blocking tools"), ("noisy_misleading", "Noisy tools")),
+    early=frozenset({"label_errors", "retrieval_errors", "call_errors"}),
 )

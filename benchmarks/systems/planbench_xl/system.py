@@ -14,7 +14,7 @@ from benchmarks.systems.planbench_xl.dataset import IMPORTER
 from benchmarks.systems.planbench_xl.demo import DEMO
 from benchmarks.systems.planbench_xl.display import DISPLAYS
 from benchmarks.systems.planbench_xl.environment.actions import parse_native, parse_tagged
-from benchmarks.systems.planbench_xl.faults import FAULTS
+from benchmarks.systems.planbench_xl.faults import DISCLOSURES, FAULTS
 from benchmarks.systems.planbench_xl.labels import LABELS
 from benchmarks.systems.planbench_xl.people import PEOPLE
 from benchmarks.systems.planbench_xl.published import COMPARABILITY, PRESETS, PUBLISHED
@@ -46,6 +46,7 @@ class PlanBenchXL(System):
     people = PEOPLE
     comparisons = COMPARISONS
     faults = FAULTS
+    disclosures = DISCLOSURES
     displays = DISPLAYS
     demo = DEMO
     validity = VALIDITY
