@@ -122,7 +122,8 @@ def render_file(file: ReportFile) -> str:
     """Return the file. Its policy allows what it holds and no address."""
     plotly = static_text(PLOTLY)
     drawing = module_text("js/figure-look.js", "js/report-file.js")
-    styles = [typeface(), *map(static_text, ("css/tokens.css", "css/report-file.css"))]
+    sheets = ("tokens", "base", "components", "report-file")
+    styles = [typeface(), *(static_text(f"css/{name}.css") for name in sheets)]
     shown = [
         {
             "section": section,

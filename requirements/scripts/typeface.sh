@@ -35,8 +35,8 @@ PYTHON
 }
 # Every page needs the first; a browser fetches the second where a page has one of its characters: letters of
 # European names, Greek of formulas, signs of mathematics. The same lists stand in static/css/fonts.css.
-cut planjury-sans.woff2 "U+0020-007E,U+00A0-00FF,U+0131,U+0152-0153,U+2010-2026,U+2030,U+2032-2033,U+2039-203A,U+2044,U+20AC,U+2122,U+2190-2193,U+2195,U+2212,U+221A,U+2248,U+2260,U+2264-2265,U+25B2,U+2713"
-cut planjury-sans-more.woff2 "U+0100-0130,U+0132-0151,U+0154-017F,U+0192,U+0218-021B,U+0237,U+02C6-02DD,U+0300-0304,U+0308,U+0391-03C9,U+2070-208E,U+2150-215E,U+2194,U+2196-2199,U+21D2,U+2202,U+2206,U+220F,U+2211,U+221E,U+2229,U+222B,U+25CA"
+cut planjury-sans.woff2 "U+20-7E,U+A0-FF,U+131,U+152-153,U+2010-2026,U+2030,U+2032-2033,U+2039-203A,U+2044,U+20AC,U+2122,U+2190-2193,U+2195,U+2212,U+221A,U+2248,U+2260,U+2264-2265,U+25B2,U+2713"
+cut planjury-sans-more.woff2 "U+100-130,U+132-151,U+154-17F,U+192,U+218-21B,U+237,U+2C6-2DD,U+300-304,U+308,U+391-3C9,U+2070-208E,U+2150-215E,U+2194,U+2196-2199,U+21D2,U+2202,U+2206,U+220F,U+2211,U+221E,U+2229,U+222B,U+25CA"
 # Figures in files have fonts of one weight (static/css/figure-fonts.css): a browser prints variable ones as Type 3.
 for name in planjury-sans planjury-sans-more; do
     for weight in 400 700; do
