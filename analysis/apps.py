@@ -68,9 +68,9 @@ def listed_trajectories(params: QueryDict, seen: "Visibility") -> Sequence[int]:
     return ids
 
 
-def searched_trajectories(words: str) -> Sequence[int] | None:
-    """Return the trajectories that the list finds by these words."""
+def searched_trajectories(text: str, seen: "Visibility") -> Sequence[int] | None:
+    """Return the trajectories that the list finds by this text."""
     # Imported here because numpy would slow down the start of the server.
-    from analysis.trajectory_index.query import searched_ids
+    from analysis.trajectory_index.listing import searched_ids
 
-    return searched_ids(words)
+    return searched_ids(text, seen)

@@ -61,6 +61,7 @@ class ListedRow(TrajectoryLine):
 def trajectory_list(request: HttpRequest) -> HttpResponse:
     # Arrays are slow to import: not when the server starts.
     from analysis.trajectory_index.listing import listing
+    from analysis.trajectory_index.operators import OPERATORS
     from analysis.trajectory_index.query import ORDERS
 
     allow(request, VIEW)
@@ -82,6 +83,7 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
         "summary": f"{part.start + 1:,}–{part.start + len(rows):,} of {listed.count:,}, "
         + shown[listed.order].lower(),
         "orders": shown,
+        "operators": OPERATORS,
         "order": listed.order,
         "carried": [
             (name, value)

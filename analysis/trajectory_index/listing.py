@@ -11,9 +11,16 @@ from django.http import QueryDict
 from analysis.trajectory_index.annotations import annotation_columns
 from analysis.trajectory_index.columns import STATES
 from analysis.trajectory_index.facets import AnnotationColumns, IndexFacet, all_facets
-from analysis.trajectory_index.query import ORDERS, IndexQuery, in_order, read_query
+from analysis.trajectory_index.query import (
+    ORDERS,
+    IndexQuery,
+    in_order,
+    read_query,
+    typed_search,
+)
 from analysis.trajectory_index.runs import IndexedRunRow
 from analysis.trajectory_index.table import TrajectoryIndex, current_index
+from benchmarks.core.errors import CoreError
 from benchmarks.paging import as_id
 from benchmarks.visibility import Visibility
 
@@ -134,13 +141,14 @@ class Listing:
         columns = index.columns
         self.visible = _visible(index, seen)
         self._bases: dict[str, Any] = {}
-        facets = all_facets(
-            index, annotations, params.getlist("violated"), _systems(params, index, seen)
-        )
+        violated = [*params.getlist("violated"), *typed_search(params).values("violated")]
+        facets = all_facets(index, annotations, violated, _systems(params, index, seen))
         self.index_facets = [
             self._among_visible(facet) if facet.named else facet for facet in facets
         ]
-        self.query: IndexQuery = read_query(params, index, self.index_facets, self.visible)
+        self.query: IndexQuery = read_query(
+            params, index, self.index_facets, annotations, self.visible
+        )
         wanted = params.get("order", "")
         if wanted not in ORDERS:
             self.query.problems.append(f"There is no order “{wanted[:60]}”; the newest come first.")
@@ -357,6 +365,24 @@ def _visible(index: TrajectoryIndex, seen: Visibility) -> Any:
     if seen.tasks:
         visible &= ~np.isin(index.columns.task, np.array(sorted(seen.tasks), dtype=np.int64))
     return visible
+
+
+def searched_ids(text: str, seen: Visibility) -> list[int] | None:
+    """Return the ids that the list finds by this text; None where the list is not narrowed.
+
+    Raise `CoreError` with the sentences of the page where an operator says nothing, or where no
+    word can be searched for.
+    """
+    params = QueryDict(mutable=True)
+    params["q"] = text
+    listed = listing(params, seen)
+    problems = listed.query.problems
+    if problems and (typed_search(params).operators or not listed.query.filters):
+        raise CoreError(" ".join(problems))
+    if not listed.query.filters:
+        return None
+    ids: list[int] = listed.index.columns.id[listed.rows].tolist()
+    return ids
 
 
 def listing(params: QueryDict, seen: Visibility) -> Listing:

@@ -11,9 +11,9 @@ from django.http import QueryDict
 from analysis.search.matches import find_trajectories, has_words, ignored_words
 from analysis.trajectory_index.columns import IndexColumns
 from analysis.trajectory_index.facets import AnnotationColumns, IndexFacet, dimension_titles
+from analysis.trajectory_index.operators import TypedSearch, operator_rows, read_search
 from analysis.trajectory_index.similar_groups import kept_group
-from analysis.trajectory_index.table import TrajectoryIndex, current_index
-from benchmarks.core.errors import CoreError
+from analysis.trajectory_index.table import TrajectoryIndex
 from benchmarks.models import Task
 from benchmarks.paging import as_id
 
@@ -50,7 +50,11 @@ class IndexQuery:
 
 
 def read_query(
-    params: QueryDict, index: TrajectoryIndex, facets: Sequence[IndexFacet], visible: Any
+    params: QueryDict,
+    index: TrajectoryIndex,
+    facets: Sequence[IndexFacet],
+    annotations: AnnotationColumns,
+    visible: Any,
 ) -> IndexQuery:
     """Read the filters of an address. An unknown value is reported as a problem and left out.
 
@@ -60,7 +64,7 @@ def read_query(
     for facet in facets:
         _read_facet(facet, params.getlist(facet.name), query)
     columns = index.columns
-    _read_words(params.get("q", ""), columns, query)
+    _read_typed(params, columns, facets, annotations, query, visible)
     for name, words, rows in _NUMBERS:
         if (number := _number(params, name, words, query, whole=True)) is not None:
             test = RowFilter(
@@ -96,31 +100,33 @@ def _read_facet(facet: IndexFacet, given: Sequence[str], query: IndexQuery) -> N
         query.chosen[facet.name] = known
 
 
-def _read_words(text: str, columns: IndexColumns, query: IndexQuery) -> None:
-    words = _cleaned(text)
-    query.problems += ignored_words(words)
-    if has_words(words):
-        rows = np.isin(columns.id, ids_with_words(words, columns))
-        query.filters.append(RowFilter(("q",), rows, (("q", text, f"Words: {words}"),)))
-        query.chosen["q"] = (words,)
+def typed_search(params: QueryDict) -> TypedSearch:
+    """Return what an address searches for, operators and words."""
+    return read_search(params.get("q", "").strip().replace("\x00", "")[:MOST_WORDS])
 
 
-def _cleaned(text: str) -> str:
-    return text.strip().replace("\x00", "")[:MOST_WORDS]
-
-
-def searched_ids(text: str) -> list[int] | None:
-    """Return the ids that the list finds by these words; None where the list is not narrowed.
-
-    Raise `CoreError` where no word can be searched for, with the sentences of the page.
-    """
-    words = _cleaned(text)
-    if has_words(words):
-        ids: list[int] = ids_with_words(words, current_index().columns).tolist()
-        return ids
-    if ignored := ignored_words(words):
-        raise CoreError(" ".join(ignored))
-    return None
+def _read_typed(
+    params: QueryDict,
+    columns: IndexColumns,
+    facets: Sequence[IndexFacet],
+    annotations: AnnotationColumns,
+    query: IndexQuery,
+    visible: Any,
+) -> None:
+    """Filter by the words and operators of the search field, which are one filter."""
+    search = typed_search(params)
+    rows, problems = operator_rows(search, facets, columns, annotations, visible)
+    query.problems += [*problems, *ignored_words(search.words)]
+    if has_words(search.words):
+        rows = rows & np.isin(columns.id, ids_with_words(search.words, columns))
+        query.chosen["q"] = (search.words,)
+    elif len(problems) == len(search.operators):
+        return
+    if search.values("ended"):
+        # Whoever names an ending may mean trajectories that have not begun.
+        query.chosen.setdefault("end", ())
+    text = params.get("q", "")
+    query.filters.append(RowFilter(("q",), rows, (("q", text, f"Search: {text.strip()}"),)))
 
 
 def ids_with_words(words: str, columns: IndexColumns) -> Any:

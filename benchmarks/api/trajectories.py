@@ -42,7 +42,8 @@ class TrajectoryQuery(Paged):
         "",
         max_length=200,
         description="Words in plans, feedback, calls of tools and tasks, as on the page: "
-        '`"a phrase"`, `begin*` and `-without` work.',
+        '`"a phrase"`, `begin*`, `-without`, and operators such as `agent:` or `score:<3` '
+        "work.",
     )
     dataset: Id | None = None
     agent: Id | None = None
@@ -247,7 +248,8 @@ def list_trajectories(request: HttpRequest, query: Query[TrajectoryQuery]) -> di
     """
     chosen = filled(query, "order")
     allow(request, VIEW)
-    rows = visibility(request).of(trajectories.trajectory_list(chosen))
+    seen = visibility(request)
+    rows = seen.of(trajectories.trajectory_list(chosen, seen))
     page, following = one_page(
         request, trajectories.with_row_relations(rows), query.limit, newest=query.order != OLDEST
     )

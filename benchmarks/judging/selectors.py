@@ -34,7 +34,7 @@ class TrajectoryChoice:
 
     def parts(self) -> Iterator[QuerySet[Trajectory]]:
         """Yield queries that together return each trajectory once."""
-        rows = self.seen.of(trajectory_list(self.filters))
+        rows = self.seen.of(trajectory_list(self.filters, self.seen))
         if self.runs:
             rows = rows.filter(run__in=self.runs)
         if self.ids is None:

@@ -14,6 +14,7 @@ from benchmarks.mappers import core_outcome, core_task
 from benchmarks.models import JudgeScore, Trajectory, Violation
 from benchmarks.trajectories.turns import TurnView
 from benchmarks.trajectories.word_search import with_words
+from benchmarks.visibility import EVERYTHING, Visibility
 
 S = Trajectory.Status
 # Shown in place of an ending while a trajectory has not ended.
@@ -56,8 +57,12 @@ def trajectory_result(trajectory: Trajectory, known: "CountedMetrics") -> Trajec
     return find_system(trajectory.run.dataset.system).labels.result_of(outcome)
 
 
-def trajectory_list(chosen: Mapping[str, Any]) -> QuerySet[Trajectory]:
+def trajectory_list(
+    chosen: Mapping[str, Any], seen: Visibility = EVERYTHING
+) -> QuerySet[Trajectory]:
     """Return the trajectories that match a filter; names are those of the API's query.
+
+    ``seen`` is the reader's visibility: names that only closed runs have find nothing in ``q``.
 
     Without a filter on endings, trajectories that have not started, or were cancelled before their
     first turn, are left out.
@@ -77,7 +82,7 @@ def trajectory_list(chosen: Mapping[str, Any]) -> QuerySet[Trajectory]:
         if chosen.get(name):
             rows = rows.filter(**{column: chosen[name]})
     if words := chosen.get("q"):
-        rows = with_words(rows, words)
+        rows = with_words(rows, words, seen)
     rows = rows.filter(_ends(chosen.get("end") or ()))
     for name in ("valid", "accurate"):
         if wanted := chosen.get(name):

@@ -1,4 +1,4 @@
-"""The search for words in trajectories, for lists in every interface.
+"""The search for words and by operators in trajectories, for lists in every interface.
 
 This app has no index of words. The app above registers the search that its own list uses, so that
 the API and the page return the same trajectories for the same words.
@@ -12,10 +12,11 @@ from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
 from benchmarks.models import Trajectory
+from benchmarks.visibility import Visibility
 
-# Ids of the trajectories with these words; None where nothing is asked for. Words that cannot be
-# searched for raise a `CoreError` with the reason.
-WordSearch = Callable[[str], Sequence[int] | None]
+# Ids of the trajectories that a text with operators finds for a reader; None where nothing is
+# asked for. What cannot be searched for raises a `CoreError` with the reason.
+WordSearch = Callable[[str, Visibility], Sequence[int] | None]
 _registered: list[WordSearch] = []
 
 # As one parameter: a common word is in more trajectories than a statement may have parameters.
@@ -31,10 +32,10 @@ def searches_words(find: WordSearch) -> WordSearch:
     return find
 
 
-def with_words(rows: QuerySet[Trajectory], words: str) -> QuerySet[Trajectory]:
-    """Return those of the trajectories that the registered search finds; all without words."""
+def with_words(rows: QuerySet[Trajectory], text: str, seen: Visibility) -> QuerySet[Trajectory]:
+    """Return those of the trajectories that the registered search finds; all without a text."""
     for find in _registered:
-        ids = find(words)
+        ids = find(text, seen)
         if ids is not None:
             rows = rows.filter(pk__in=RawSQL(_IDS[connection.vendor], [json.dumps(list(ids))]))
     return rows
