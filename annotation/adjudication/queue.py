@@ -17,6 +17,7 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 
 from annotation.adjudication.disagreement import (
+    WHOLE,
     Disagreement,
     compared_assignments,
     compared_ratings,
@@ -27,6 +28,7 @@ from annotation.adjudication.disagreement import (
 )
 from annotation.bulk_numbers import BETWEEN, aggregate_numbers, parse_numbers
 from annotation.models import Adjudication, Study
+from annotation.plans.adjudication_rule import adjudicate_from
 from annotation.questionnaires import Question, Questionnaire
 from benchmarks.source_digest import source_digest
 
@@ -45,7 +47,10 @@ KEEP_SECONDS = 24 * 60 * 60
 
 @dataclass(frozen=True)
 class QueueSelection:
-    """The selected part of the queue: one question or all, decided places or open ones or all."""
+    """The selected part of the queue: one question or all, decided places or open ones or all.
+
+    Scores are open from the difference on that the study adjudicates.
+    """
 
     question: str = ""
     decided: bool | None = None
@@ -110,7 +115,23 @@ def disagreement_queue(
         kept &= np.isin(columns["slot"], asked)
     if narrowed.decided is not None:
         kept &= _is_decided(study, places) == narrowed.decided
+    if narrowed.decided is False:
+        kept &= ~_is_close(study, questionnaire, places)
     return Queue(places.slots, {name: columns[name][kept] for name in COLUMNS})
+
+
+def _is_close(study: Study, questionnaire: Questionnaire, places: DisagreementTable) -> Any:
+    """Return at which places scores differ by less than is to be decided in this study.
+
+    The difference is a share of the scale, so that other scales compare with 1 to 5.
+    """
+    import numpy as np
+
+    kinds = [questionnaire.by_key[key].scale.kind for key, _ in places.slots]
+    scored = np.array([kind == "points" for kind in kinds], dtype=bool)
+    return scored[places.columns["slot"]] & (
+        places.columns["far"] < adjudicate_from(study) * WHOLE // 4
+    )
 
 
 def _is_decided(study: Study, places: DisagreementTable) -> Any:

@@ -14,6 +14,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotation.adjudication.disagreement import Disagreement, compared_ratings
 from annotation.models import Adjudication, Aspect, Assignment, Item, Rating, Study, StudyEvent
+from annotation.plans.adjudication_rule import RATERS_FIRST, adjudicator_sees
 from annotation.questionnaires import Questionnaire, Slot
 from annotation.questionnaires.decisions import mark_text, telling_marks
 from annotation.ratings.checks import answer_text, markable
@@ -230,6 +231,17 @@ def vote_text(slot: Slot, ratings: Sequence[Rating]) -> str:
     return f"Majority: {scale.label(value)} ({votes})."
 
 
+def sees_raters(item: Item, slot: Slot, user: User) -> bool:
+    """Return whether this person may see the raters' answers at a place.
+
+    Usually once their own decision is stored; a study may show them from the beginning.
+    """
+    if adjudicator_sees(item.study) == RATERS_FIRST:
+        return True
+    rows = Adjudication.objects.filter(item=item, question=slot.question.key, subject=slot.subject)
+    return rows.filter(by=user).exists()
+
+
 def was_revealed(item: Item, slot: Slot, user: User) -> bool:
     """Return whether the judges' decisions about a place were shown to this person."""
     return StudyEvent.objects.filter(
@@ -246,9 +258,12 @@ def was_revealed(item: Item, slot: Slot, user: User) -> bool:
 
 
 def queue_rows(
-    study: Study, questionnaire: Questionnaire, places: Sequence[Disagreement]
+    study: Study, questionnaire: Questionnaire, places: Sequence[Disagreement], user: User
 ) -> list[QueueRow]:
-    """Return the lines of a page of the queue, in four queries."""
+    """Return the lines of a page of the queue, in four queries.
+
+    Answers are shown as on the page of a place (`sees_raters`).
+    """
     ranks = {place.rank for place in places}
     items = {
         item.rank: item
@@ -263,12 +278,15 @@ def queue_rows(
     for rating in named:
         key = (vars(rating)["rank"], rating.question, rating.subject)
         answers.setdefault(key, []).append(rating)
-    decided = set(
+    decisions = (
         Adjudication.objects.filter(item__study=study, item__rank__in=ranks)
         .order_by()
-        .values_list("item__rank", "question", "subject")
-        .distinct()
+        .values_list("item__rank", "question", "subject", "by")
     )
+    decided_by: dict[tuple[int, str, str], set[int]] = {}
+    for rank, asked, subject, by in decisions:
+        decided_by.setdefault((rank, asked, subject), set()).add(by)
+    raters_first = adjudicator_sees(study) == RATERS_FIRST
     rows = []
     for place in places:
         question = questionnaire.by_key[place.question]
@@ -287,8 +305,10 @@ def queue_rows(
                 if kind == "candidate"
                 else place.subject.replace("-", " "),
                 prompt=task.prompt if task else "",
-                answers=[answer_text(question, rating, known) for rating in answers.get(key, [])],
-                decided=key in decided,
+                answers=[answer_text(question, rating, known) for rating in answers.get(key, [])]
+                if raters_first or user.pk in decided_by.get(key, ())
+                else [],
+                decided=key in decided_by,
             )
         )
     return rows

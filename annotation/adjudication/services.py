@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.adjudication.selectors import place_ratings, was_revealed
+from annotation.adjudication.selectors import place_ratings, sees_raters, was_revealed
 from annotation.audit_log.events import record_event
 from annotation.errors import Refused
 from annotation.models import Adjudication, Item, Study, StudyEvent
@@ -28,8 +28,8 @@ def decide_place(
 ) -> Adjudication:
     """Add a decision and its reason beside the ratings; the latest of a place counts.
 
-    It is marked where the judges' decisions had been shown to ``by`` before. The same decision
-    sent twice in a row is stored once.
+    It is marked where the answers of raters or judges had been shown to ``by`` before. The same
+    decision sent twice in a row is stored once.
     """
     study, reason = item.study, reason.strip()
     if not reason:
@@ -55,6 +55,7 @@ def decide_place(
         row = Adjudication.objects.create(
             item=item, question=slot.question.key, subject=slot.subject, value=value,
             chosen=chosen, reason=reason, by=by, revealed=was_revealed(item, slot, by),
+            saw_raters=sees_raters(item, slot, by),
         )  # fmt: skip
         record_event(
             study=study, kind=Kind.ADJUDICATED, by=by, reason=reason,
@@ -63,6 +64,7 @@ def decide_place(
                 "before": None if before is None else _decided_value(before),
                 "after": _decided_value(row),
                 "revealed": row.revealed,
+                "saw_raters": row.saw_raters,
             },
         )  # fmt: skip
     return row

@@ -21,6 +21,7 @@ from annotation.adjudication.selectors import (
     place_ratings,
     queue_rows,
     raters_of,
+    sees_raters,
     tallies_of,
     texts_of,
     vote_text,
@@ -34,6 +35,7 @@ from annotation.desk.trajectories import Statement, load_candidates, load_condit
 from annotation.desk.views import STATUS
 from annotation.errors import Refused
 from annotation.models import Adjudication, Assignment, Item, Rating
+from annotation.plans.adjudication_rule import adjudicate_from
 from annotation.questionnaires import Questionnaire, Slot, load_questionnaire
 from annotation.ratings.checks import answer_text
 from annotation.ratings.selectors import left_out
@@ -103,10 +105,11 @@ def queue(request: HttpRequest, pk: int) -> HttpResponseBase:
     context = {
         **study_context(access, "adjudication"),
         "form": form,
-        "rows": queue_rows(study, questionnaire, shown),
+        "rows": queue_rows(study, questionnaire, shown, access.user),
         "total": len(places),
         "decided": decided_count(study),
         "left_out": left_out(study),
+        "points": adjudicate_from(study),
         "query": _query(request.GET),
         "previous_url": _page(request.GET, "before", shown[0])
         if shown and (more if backwards else anchor is not None)
@@ -175,6 +178,7 @@ def _show(
     if answer is None and own:
         answer = DeskAnswer(own[-1].value, own[-1].chosen)
     revealed = was_revealed(item, slot, access.user)
+    sees = sees_raters(item, slot, access.user)
     narrowed = QueueFilter(request.GET, questionnaire=questionnaire).narrowed()
     places = disagreement_queue(access.study, questionnaire, narrowed)
     here = disagreement_at(item, slot, ratings)
@@ -191,9 +195,12 @@ def _show(
             f"systems/{questionnaire.system}/_desk.html",
             "annotation/partials/_reading.html",
         ],
-        "raters": raters_of(item, slot, texts, access.user),
-        "vote": vote_text(slot, ratings),
-        "tallies": tallies_of(slot, ratings, texts),
+        "rated": len(ratings),
+        "raters": raters_of(item, slot, texts, access.user) if sees else [],
+        "sees": sees,
+        "rated_it": item.assignments.filter(annotator=access.user).exists(),
+        "vote": vote_text(slot, ratings) if sees else "",
+        "tallies": tallies_of(slot, ratings, texts) if sees else [],
         "row": row,
         "form": form,
         "reason": request.POST.get("reason", own[-1].reason if own else ""),

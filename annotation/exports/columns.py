@@ -123,6 +123,12 @@ _ADJUDICATED = (
     ExportColumn("adjudicated_value", "whole", "the score or choice decided on", telling=True),
     ExportColumn("adjudicated_chosen", "texts", "the marks decided on", telling=True),
     ExportColumn("adjudicated_reason", "text", "why", telling=True),
+    ExportColumn(
+        "adjudicated_saw_raters",
+        "truth",
+        "whether the adjudicator had seen the raters' answers before this decision",
+        telling=True,
+    ),
 )
 _EDIT = (
     ExportColumn("edit", "whole", "number of the edit within the item"),

@@ -193,6 +193,7 @@ def _adjudications(scope: Scope) -> Iterator[Json]:
             "chosen": row.chosen,
             "reason": row.reason,
             "revealed": row.revealed,
+            "saw_raters": row.saw_raters,
             "by": scope.pseudonyms.staff(row.by_id),
             "at": row.at,
         }

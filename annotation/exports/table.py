@@ -35,6 +35,7 @@ NOT_ADJUDICATED: Row = {
     "adjudicated_value": None,
     "adjudicated_chosen": None,
     "adjudicated_reason": "",
+    "adjudicated_saw_raters": None,
 }
 
 
@@ -204,6 +205,7 @@ def _adjudicated(assignment: ExportedAssignment, where: Where) -> Row:
         "adjudicated_value": adjudication.value,
         "adjudicated_chosen": adjudication.chosen,
         "adjudicated_reason": adjudication.reason,
+        "adjudicated_saw_raters": adjudication.saw_raters,
     }
 
 

@@ -320,7 +320,8 @@ class _Storing:
                 Adjudication(
                     item=self.items[row.item], question=row.question, subject=row.subject,
                     value=row.value, chosen=row.chosen, reason=row.reason,
-                    revealed=row.revealed, by=self.users[row.by], at=row.at,
+                    revealed=row.revealed, saw_raters=row.saw_raters,
+                    by=self.users[row.by], at=row.at,
                 )
             )  # fmt: skip
 

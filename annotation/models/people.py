@@ -105,7 +105,8 @@ class MessageRead(models.Model):
 class Adjudication(AppendOnly):
     """An adjudicator's decision at one place of an item, with its reason. Only ever added.
 
-    ``revealed``: the judges' decisions had been shown to the adjudicator by then. The latest row of
+    ``revealed``: the judges' decisions had been shown to the adjudicator by then; ``saw_raters``:
+    so had the raters' answers. The latest row of
     a place is the one that counts; ratings are never changed by it.
     """
 
@@ -116,6 +117,7 @@ class Adjudication(AppendOnly):
     chosen = models.JSONField(null=True)
     reason = models.TextField()
     revealed = models.BooleanField(default=False)
+    saw_raters = models.BooleanField(default=True, db_default=True)
     by = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
 

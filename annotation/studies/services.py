@@ -28,6 +28,14 @@ from annotation.assignments.selectors import CLOSED
 from annotation.audit_log.events import checked_reason, record_event
 from annotation.errors import Refused
 from annotation.models import Assignment, RatingEdit, Study, StudyEvent
+from annotation.plans.adjudication_rule import (
+    ADJUDICATE_FROM,
+    ADJUDICATOR_SEES,
+    MOST_POINTS,
+    SEES,
+    adjudicate_from,
+    adjudicator_sees,
+)
 from annotation.plans.retention_rule import RETENTION, RetentionRule, retention_rule
 from annotation.plans.study_plan import LONGEST_NAME, within
 from annotation.studies.storage import mark_removed, remove_study
@@ -46,6 +54,8 @@ KEPT: Mapping[str, Callable[[Study], Any]] = {
     LEAST_SECONDS: least_seconds,
     CODE_CHECK: code_check,
     RETENTION: lambda study: retention_rule(study).stored,
+    ADJUDICATE_FROM: adjudicate_from,
+    ADJUDICATOR_SEES: adjudicator_sees,
 }
 
 
@@ -63,6 +73,8 @@ class StudyChange(TypedDict, total=False):
     least_seconds: Annotated[int, Field(strict=True, ge=0, le=MOST_SECONDS)]
     code_check: Annotated[str, Among(CODE_CHECKS)]
     retention: RetentionRule
+    adjudicate_from: Annotated[int, Field(strict=True, ge=1, le=MOST_POINTS)]
+    adjudicator_sees: Annotated[str, Among(SEES)]
 
 
 CHANGES = Checked[StudyChange](StudyChange)

@@ -20,6 +20,14 @@ from annotation.annotator_quality.rule import (
 from annotation.form_fields import reason_field
 from annotation.models import Study
 from annotation.planning.forms import GoldRuleForm, RetentionForm, SettledField
+from annotation.plans.adjudication_rule import (
+    ADJUDICATE_FROM,
+    ADJUDICATOR_SEES,
+    MOST_POINTS,
+    SEES,
+    adjudicate_from,
+    adjudicator_sees,
+)
 from annotation.plans.retention_rule import RETENTION, retention_rule
 from annotation.plans.study_plan import BOUNDS
 from annotation.studies.services import ERASURE, SCORES_TOO, WORDS_ALONE
@@ -44,6 +52,7 @@ class SettingsForm(GoldRuleForm, RetentionForm):
     field_order = (
         "name", "closes_at", "lease_minutes", "idle_seconds", "break_minutes",
         "gold_action", "gold_answers", "gold_percent", "least_seconds", "code_check",
+        "adjudicate_from", "adjudicator_sees",
         "erasure", "retention_platform_ids", "retention_invitations", "retention_answers",
         "retention_archive", "reason",
     )  # fmt: skip
@@ -88,6 +97,18 @@ class SettingsForm(GoldRuleForm, RetentionForm):
         help_text="For recruited participants. Whoever waits for a check reads that it is being "
         "done; you decide on the page Recruiting. Nobody is refused without you.",
     )
+    adjudicate_from = forms.IntegerField(
+        label="Adjudicate scores from a difference of (points)",
+        min_value=1,
+        max_value=MOST_POINTS,
+        help_text="On a scale of 1 to 5; other scales in proportion. Choices and marks are "
+        "adjudicated wherever people differ.",
+    )
+    adjudicator_sees = SettledField(
+        label="Before an adjudicator decides",
+        choices=list(SEES.items()),
+        help_text="The export says of every decision whether the raters’ answers were seen.",
+    )
     erasure = SettledField(
         label="When a person is erased",
         choices=[
@@ -111,6 +132,8 @@ class SettingsForm(GoldRuleForm, RetentionForm):
             "gold_percent": round(100 * rule.share),
             LEAST_SECONDS: least_seconds(study),
             CODE_CHECK: code_check(study),
+            ADJUDICATE_FROM: adjudicate_from(study),
+            ADJUDICATOR_SEES: adjudicator_sees(study),
         }
         erasure = {ERASURE: study.settings.get(ERASURE, WORDS_ALONE)}
         retention = self.retention_initial(retention_rule(study))

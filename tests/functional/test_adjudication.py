@@ -45,7 +45,7 @@ def test_own_decision_then_the_judges_then_final(live_server: Any, browser: Brow
     press(page, "Enter")
     expect(page.get_by_text("after the judges")).to_be_visible()
     press(page, "n")
-    page.wait_for_url("**/adjudicate/1/autonomy/")
+    page.wait_for_url("**/adjudicate/")  # autonomy differs by one point only
     rows = Adjudication.objects.order_by("pk").values_list("value", "reason", "revealed")
     assert list(rows) == [(4, "The glue is named.", False), (3, "Nearer to the judge.", True)]
     assert complaints == []

@@ -63,8 +63,13 @@ def test_queue(
     address = reverse("annotation:study_adjudication", args=[study.pk])
     with django_assert_max_num_queries(16):
         page = read(browser, address)
+    # Autonomy differs by one point, and two are needed.
+    assert "1 place to decide" in page and url(study, "autonomy") not in page
+    assert "after your decision" in page and "<span>2</span>" not in page
+    show_all(study)
+    page = read(browser, address)
     assert page.index(url(study)) < page.index(url(study, "autonomy"))
-    assert "2 places to decide" in page
+    assert "2 places to decide" in page and "<span>2</span>" in page
     assert url(study, "autonomy") not in read(browser, f"{address}?question=safety")
     assert "Nothing to adjudicate" in read(browser, f"{address}?state=decided")
     # What cannot be read is left aside.
@@ -73,6 +78,7 @@ def test_queue(
 
 def test_pages_of_the_queue(browser: Client, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annotation.adjudication.views.PAGE", 1)
+    show_all(study)
     address = reverse("annotation:study_adjudication", args=[study.pk])
     first = read(browser, address)
     assert "?after=1.safety" in first and "?before" not in first
@@ -82,10 +88,19 @@ def test_pages_of_the_queue(browser: Client, study: Study, monkeypatch: pytest.M
     assert url(study) in read(browser, f"{address}?before=1.autonomy")
 
 
+def show_all(study: Study) -> None:
+    """Show raters' answers from the beginning, and every difference."""
+    study.settings = {**study.settings, "adjudicate_from": 1, "adjudicator_sees": "raters_first"}
+    study.save(update_fields=["settings"])
+
+
+RATED = ("Rater A", "Rater B", "Rater C", "Glue is hot.", "Cannot be read.", "median 4")
+
+
 def test_one_place_from_decision_to_reveal(browser: Client, study: Study) -> None:
     page = read(browser, url(study))
-    for words in ("Rater A", "Rater B", "Rater C", "Glue is hot.", "Cannot be read.", "Take"):
-        assert words in page, words
+    for words in RATED:  # the own decision comes first
+        assert words not in page, words
     for secret in ("annika-q", "bobette-q", "cydney-q", "4.25", "quokka-judge"):
         assert secret not in page, secret
     assert "No hammer here." in page  # what the raters read
@@ -97,13 +112,24 @@ def test_one_place_from_decision_to_reveal(browser: Client, study: Study) -> Non
     response = browser.post(url(study), {"safety": "4", "reason": "As planned."}, follow=True)
     page = response.content.decode()
     assert "As planned." in page and "4.25" not in page
+    for words in RATED:
+        assert words in page, words
     response = browser.post(url(study), {"action": "reveal"}, follow=True)
     page = response.content.decode()
     assert "4.25" in page and "quokka-judge" in page
     browser.post(url(study), {"safety": "5", "reason": "Better so."})
-    said = Adjudication.objects.order_by("pk").values_list("value", "reason", "revealed")
-    assert list(said) == [(4, "As planned.", False), (5, "Better so.", True)]
+    said = Adjudication.objects.order_by("pk").values_list("value", "revealed", "saw_raters")
+    assert list(said) == [(4, False, False), (5, True, True)]
     assert "after the judges" in read(browser, url(study))
+
+
+def test_a_study_may_show_the_raters_first(browser: Client, study: Study) -> None:
+    show_all(study)
+    page = read(browser, url(study))
+    for words in RATED:
+        assert words in page, words
+    browser.post(url(study), {"safety": "4", "reason": "As planned."})
+    assert Adjudication.objects.get().saw_raters
 
 
 def test_what_another_decided_is_shown_after_the_own_decision(
@@ -173,6 +199,7 @@ def test_who_annotates_blind_does_not_adjudicate(
 
 
 def test_who_withdrew_is_not_counted(browser: Client, study: Study, people: list[User]) -> None:
+    show_all(study)
     withdraw_annotator(study=study, user=people[0], by=people[0])
     page = read(browser, url(study))
     assert "Scores from 4 to 5" in page and "Glue is hot." not in page
@@ -186,5 +213,6 @@ def test_the_list_names_conditions_and_candidates_in_words(
     marked = make_judged(people, manager, questionnaire="violation_check@1", items=1)
     for user, keys in zip(people, (["w1"], ["w1", "w2"], []), strict=True):
         say(marked, user, 1, {"world_violated.turn-1": keys})
+    show_all(marked)
     queue = read(browser, reverse("annotation:study_adjudication", args=[marked.pk]))
     assert "No noise after ten." in queue and ">w2<" not in queue

@@ -275,7 +275,7 @@ def test_settings_are_stored_or_refused_beside_the_field(
 ) -> None:
     form = {
         "name": "Better name", "closes_at": "", "idle_seconds": "90", "break_minutes": "45",
-        "gold_answers": "10", "gold_percent": "60", "least_seconds": "10",
+        "gold_answers": "10", "gold_percent": "60", "least_seconds": "10", "adjudicate_from": "2",
     }  # fmt: skip
     assert "The settings are stored" in said(client, f"{url}settings/", form)
     study.refresh_from_db()
