@@ -39,7 +39,8 @@ class Certificate:
 
     ``raters_given``: number of raters → items with so many; ``raters_off``: items whose number is
     not the one wanted. ``exclusions_broken``: pairs (annotator, option) that must not have been.
-    ``training`` and ``gold``: annotator → places in their list, from 1.
+    ``training`` and ``gold``: annotator → places in their list, from 1. ``trained_on``: training
+    items that anybody judges for the count, too: none in a sound design.
     """
 
     method: str
@@ -55,6 +56,7 @@ class Certificate:
     exclusions_broken: tuple[tuple[str, int], ...]
     training: Mapping[str, tuple[int, ...]]
     gold: Mapping[str, tuple[int, ...]]
+    trained_on: tuple[int, ...]
     warnings: tuple[str, ...]
     sha256: str
 
@@ -75,6 +77,7 @@ class Certificate:
             *(("exclusion broken", name, pk) for name, pk in self.exclusions_broken),
             *(("training places", name, _listed(p)) for name, p in self.training.items()),
             *(("gold places", name, _listed(p)) for name, p in self.gold.items()),
+            ("training items that count", "", _listed(self.trained_on)),
             *(("warning", "", words) for words in self.warnings),
         ]
         for name, detail, value in facts:
@@ -104,6 +107,7 @@ class Certificate:
             },
             "training": {name: list(places) for name, places in self.training.items()},
             "gold": {name: list(places) for name, places in self.gold.items()},
+            "trained_on": list(self.trained_on),
             "warnings": list(self.warnings),
             "tables": [_table_json(table) for table in self.tables],
         }
@@ -152,6 +156,7 @@ def certify_design(
         ),
         training=_places(lists, TRAINING),
         gold=_places(lists, GOLD),
+        trained_on=_trained_on(lists),
         warnings=dealt.warnings + (design.warnings if isinstance(design, ItemLists) else ()),
         sha256=digest_design(design),
     )
@@ -186,6 +191,13 @@ def _lists(design: Allocation | ItemLists) -> dict[str, tuple[ListEntry, ...]]:
         name: tuple(ListEntry(pk, place) for place, pk in enumerate(order, 1))
         for name, order in sorted(design.orders.items())
     }
+
+
+def _trained_on(lists: Mapping[str, tuple[ListEntry, ...]]) -> tuple[int, ...]:
+    """Return the options that are training items of somebody and counted items of anybody."""
+    entries = [entry for order in lists.values() for entry in order]
+    lessons = {entry.option for entry in entries if entry.part == TRAINING}
+    return tuple(sorted(lessons & {entry.option for entry in entries if entry.part != TRAINING}))
 
 
 def _check(lists: Mapping[str, tuple[ListEntry, ...]], known: Mapping[int, DesignOption]) -> None:

@@ -202,6 +202,20 @@ class DeskPage:
         return [q for q in self.questionnaire.questions if q.key not in self.item.item.asked]
 
     @property
+    def is_first(self) -> bool:
+        """Return whether this is somebody's first item, with nothing answered yet.
+
+        Then the guidelines stand above it.
+        """
+        participant, item = self.participant, self.item
+        if participant is None or item.position != 1 or self.stored:
+            return False
+        if item.part == Part.TRAINING:
+            return participant.training == Participant.Training.NONE
+        trained = participant.training == Participant.Training.PASSED
+        return item.part == Part.MAIN and not participant.submitted and not trained
+
+    @property
     def guide(self) -> Guide:
         """The contents of the dialog of guidelines and keys."""
         read = self.reading
