@@ -35,11 +35,6 @@ def recognises(shape: Shape) -> bool:
     return shape.kind == "object" and shape.has("eval") and bool(shape.keys & {"samples", "plan"})
 
 
-def whole(source: FileSource) -> FileSource:
-    """Return the one file."""
-    return source
-
-
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:

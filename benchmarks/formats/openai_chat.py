@@ -44,11 +44,6 @@ def recognises(shape: Shape) -> bool:
     return shape.kind != "object" and {"role", "content"} <= fields
 
 
-def whole(source: FileSource) -> FileSource:
-    """Return the one file."""
-    return source
-
-
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:

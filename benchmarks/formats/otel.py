@@ -77,11 +77,6 @@ def recognises(shape: Shape) -> bool:
     return shape.tells("key", INPUT, OUTPUT) or not shape.tells("key", *_OTHERS)
 
 
-def whole(source: FileSource) -> FileSource:
-    """Return the one file."""
-    return source
-
-
 @dataclass
 class Record:
     """A span or an event: ``kind`` is the operation of a span, the name of an event."""

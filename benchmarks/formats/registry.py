@@ -54,13 +54,14 @@ LOGS = ".eval"  # an archive that is one file of Inspect
 
 
 class Format(Protocol):
-    """The functions that a module of a format offers. Those of plug-ins have TITLE and ABOUT."""
+    """The functions that a module of a format offers. Those of plug-ins have TITLE and ABOUT.
+
+    Where several files belong together, it also has ``whole``, which returns a source with all that
+    belongs to it, and nothing else.
+    """
 
     def recognises(self, shape: Shape) -> bool:
         """Return whether a file of this shape is of this format."""
-
-    def whole(self, source: FileSource) -> FileSource:
-        """Return the source with all that belongs to it, and nothing else."""
 
     def read(
         self, source: FileSource, problems: Problems, header: dict[str, Any]
@@ -201,7 +202,8 @@ def settle(source: FileSource, name: str) -> tuple[str, FileSource]:
         advice = f"what looks like {right}; use --format {detected}"
         raise refused(source.name, f"{title} ({name})", Unquoted(advice))
     name = name or str(detected)
-    return name, get_format(name).whole(source)
+    whole = getattr(get_format(name), "whole", None)
+    return name, source if whole is None else whole(source)
 
 
 def is_one(source: FileSource) -> bool:
@@ -318,13 +320,13 @@ def _mark(*parts: str) -> int:
 def _add(plug_in: PlugIn, module: Any) -> None:
     """Register the format of a plug-in."""
     plugins.check_name(plug_in, "[a-z][a-z0-9-]{0,29}", plug_in.name in FORMATS)
-    functions, texts = ("recognises", "whole", "read"), ("TITLE", "ABOUT")
+    functions, texts = ("recognises", "read"), ("TITLE", "ABOUT")
     lacking = [name for name in functions if not callable(getattr(module, name, None))]
     lacking += [name for name in texts if not isinstance(getattr(module, name, None), str)]
     if lacking:
         raise PlugInFault(
             f"{plug_in.target} has no {' and no '.join(lacking)}.",
-            "Add the functions recognises, whole and read, and the texts TITLE and ABOUT.",
+            "Add the functions recognises and read, and the texts TITLE and ABOUT.",
         )
     FORMATS[plug_in.name] = (module.TITLE, plug_in.target)
 

@@ -34,11 +34,6 @@ def recognises(shape: Shape) -> bool:
     return shape.kind == "list" and shape.first_has("traj", "task_id")
 
 
-def whole(source: FileSource) -> FileSource:
-    """Return the one file."""
-    return source
-
-
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:

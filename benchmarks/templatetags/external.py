@@ -40,7 +40,7 @@ def map_of_session(trajectory: Trajectory) -> dict[str, Any]:
         "count": len(known.kinds),
         "columns": columns,
         "lanes": [
-            (name, total, "".join(f"M{x} {4 * place}h1v3h-1z" for x in lane))
+            (_counted(name, total), total, "".join(f"M{x} {4 * place}h1v3h-1z" for x in lane))
             for place, ((name, total), lane) in enumerate(
                 zip(known.totals, known.lanes(columns), strict=True)
             )
@@ -48,6 +48,10 @@ def map_of_session(trajectory: Trajectory) -> dict[str, Any]:
         "sizes": ",".join(map(str, known.counts.values())),
         "first_turn": next(iter(known.counts), 1),
     }
+
+
+def _counted(name: str, total: int) -> str:
+    return name.removesuffix("s") if total == 1 else name
 
 
 @register.filter

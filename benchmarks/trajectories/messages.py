@@ -30,6 +30,8 @@ CLIP = 1200
 FETCHED = 20_000
 # A folded text shows so many lines, each of so many characters.
 LINES, PREVIEW = 3, 160
+# What programs write around the output of a command.
+FRAME = ("Exit code:", "Wall time:", "Output:", "<returncode>", "<output>", "</output>")
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,12 @@ class MessageView:
 
     @cached_property
     def lines(self) -> list[str]:
-        """Return the first lines that are not blank, as they stand on a folded text."""
-        start = ESCAPES.sub("", self.readable[: LINES * PREVIEW])
-        lines = [line.strip() for line in start.splitlines() if line.strip()]
-        return [line[:PREVIEW] for line in lines[:LINES]]
+        """Return the first lines that say something, as they stand on a folded text."""
+        start = ESCAPES.sub("", self.text[: LINES * PREVIEW])
+        lines = [line.strip() for line in start.splitlines()]
+        if self.terminal:
+            lines = [line for line in lines if not line.startswith(FRAME)]
+        return [line[:PREVIEW] for line in lines if line][:LINES]
 
     @property
     def size(self) -> str:

@@ -29,7 +29,7 @@ INTERFACE, TITLE, ABOUT = 1, "A format", "Files."
 def recognises(shape):
     raise RuntimeError("what is this?")
 """
-READS = "def whole(source):\n    return source\ndef read(source, problems, header):\n    yield\n"
+READS = "def read(source, problems, header):\n    yield\n"
 FILES = {
     "planjury_pages/no_import.py": "import nothing_of_this_name",
     "planjury_pages/raises.py": "raise RuntimeError('out of tea')",
@@ -79,7 +79,7 @@ LEFT_OUT = [
     ("system adapt", "There is already a system adapt.", "Rename one of them"),
     ("system nobody", "It has no role agent.", "Add the role"),
     ("system no_system", "is of type int, not a System.", "Let it name an instance of"),
-    ("format half", "has no whole and no read.", "Add the functions recognises, whole and read"),
+    ("format half", "has no read.", "Add the functions recognises and read"),
     ("questionnaire nameless", "Its file is called nameless.yaml.", "my_questions.v1.yaml"),
     ("questionnaire sloppy.v1", "sloppy.v1.yaml: kind: expected a text", "Mend the file"),
     ("questionnaire ten_questions.v9", "There is already a questionnaire", "another name"),

@@ -10,7 +10,7 @@ from benchmarks.core.problems import Problems
 from benchmarks.formats.messages import MOST_MESSAGES
 from benchmarks.formats.sessions.lines import decoded
 from benchmarks.formats.sessions.parts import Parts, Result, as_mapping, as_text, string
-from benchmarks.formats.sessions.sharegpt import rows_of
+from benchmarks.formats.sessions.rows import read_rows
 from benchmarks.formats.sessions.transcript import Transcript, tool_definitions
 from benchmarks.formats.shape import Shape
 from benchmarks.formats.source import FileSource, Spot
@@ -26,20 +26,11 @@ def recognises(shape: Shape) -> bool:
     )
 
 
-def whole(source: FileSource) -> FileSource:
-    """Return the one file."""
-    return source
-
-
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
     """Yield a trajectory for each row; faults are noted, and what has one is left out."""
-    for number, (spot, row) in enumerate(rows_of(source, problems, header), 1):
-        before = problems.total
-        made = _row(spot, row, f"{source.name.split('.json')[0]}#{number}")
-        if made is not None and problems.total == before:
-            yield made
+    return read_rows(source, problems, header, _row)
 
 
 def _row(spot: Spot, row: Mapping[str, Any], default_id: str) -> ImportedTrajectory | None:

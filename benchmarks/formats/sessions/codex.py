@@ -44,11 +44,6 @@ def recognises(shape: Shape) -> bool:
     )
 
 
-def whole(source: FileSource) -> FileSource:
-    """Return the one file."""
-    return source
-
-
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:

@@ -24,7 +24,7 @@ from benchmarks.formats.sessions.parts import (
 from benchmarks.formats.sessions.parts import (
     whole as count,
 )
-from benchmarks.formats.sessions.sharegpt import rows_of
+from benchmarks.formats.sessions.rows import rows_of
 from benchmarks.formats.sessions.traces import as_arguments, is_lossy, messages_of
 from benchmarks.formats.sessions.transcript import (
     Transcript,
@@ -47,11 +47,6 @@ def recognises(shape: Shape) -> bool:
         and "observations" in shape.top
         and ("trace" in shape.top or "traceId" in shape.names)
     )
-
-
-def whole(source: FileSource) -> FileSource:
-    """Return the one file."""
-    return source
 
 
 def read(

@@ -42,11 +42,6 @@ def recognises(shape: Shape) -> bool:
     return shape.kind == "object" and "messages" in shape.keys and known
 
 
-def whole(source: FileSource) -> FileSource:
-    """Return the one file."""
-    return source
-
-
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:

@@ -47,11 +47,6 @@ def recognises(shape: Shape) -> bool:
     return shape.kind == "object" and shape.has("history", "instance_id")
 
 
-def whole(source: FileSource) -> FileSource:
-    """Return the one file."""
-    return source
-
-
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:

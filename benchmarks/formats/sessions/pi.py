@@ -40,11 +40,6 @@ def recognises(shape: Shape) -> bool:
     )  # fmt: skip
 
 
-def whole(source: FileSource) -> FileSource:
-    """Return the one file."""
-    return source
-
-
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:

@@ -9,11 +9,12 @@ from typing import Any
 
 from benchmarks.core.problems import Problems
 from benchmarks.formats.messages import MOST_MESSAGES
-from benchmarks.formats.sessions.lines import decoded, session_lines
+from benchmarks.formats.sessions.lines import decoded
 from benchmarks.formats.sessions.openhands import thinking_apart
 from benchmarks.formats.sessions.parts import Parts, Result, read_parts, read_tool_call, string
+from benchmarks.formats.sessions.rows import read_rows
 from benchmarks.formats.sessions.transcript import Transcript, as_system, tool_definitions
-from benchmarks.formats.shape import Shape, shape_of
+from benchmarks.formats.shape import Shape
 from benchmarks.formats.source import FileSource, Spot
 from benchmarks.formats.trajectory import ImportedTrajectory, ToolCall
 
@@ -32,37 +33,11 @@ def recognises(shape: Shape) -> bool:
     return shape.kind in ("object", "list", "lines") and CHAT in shape.top
 
 
-def whole(source: FileSource) -> FileSource:
-    """Return the one file."""
-    return source
-
-
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
     """Yield a trajectory for each row; faults are noted, and what has one is left out."""
-    for number, (spot, row) in enumerate(rows_of(source, problems, header), 1):
-        before = problems.total
-        made = _row(spot, row, f"{source.name.split('.json')[0]}#{number}")
-        if made is not None and problems.total == before:
-            yield made
-
-
-def rows_of(
-    source: FileSource, problems: Problems, header: dict[str, Any]
-) -> Iterator[tuple[Spot, dict[str, Any]]]:
-    """Yield the rows of a data set: lines, the members of a list, or the one object."""
-    top, kind = Spot(problems, source.name), shape_of(source).kind
-    if kind == "lines":
-        yield from session_lines(source, problems, header)
-    elif kind == "object":
-        yield top, source.document(MOST_MESSAGES)
-    else:
-        for _, index, item in source.entries():
-            if isinstance(item, dict):
-                yield top.at(index or 0), item
-            else:
-                top.at(index or 0).fault("a row: an object", item)
+    return read_rows(source, problems, header, _row)
 
 
 def _row(spot: Spot, row: Mapping[str, Any], default_id: str) -> ImportedTrajectory | None:

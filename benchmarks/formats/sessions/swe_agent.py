@@ -38,11 +38,6 @@ def recognises(shape: Shape) -> bool:
     return steps or ("history" in shape.keys and {"role", "content"} <= shape.names)
 
 
-def whole(source: FileSource) -> FileSource:
-    """Return the one file."""
-    return source
-
-
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:

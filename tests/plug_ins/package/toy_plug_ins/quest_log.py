@@ -23,10 +23,6 @@ def recognises(shape: Shape) -> bool:
     return shape.kind == "lines" and shape.first_has("quest", "log")
 
 
-def whole(source: FileSource) -> FileSource:
-    return source
-
-
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
