@@ -10,6 +10,7 @@ from annotation.questionnaires.loader import (
     plug_in_of,
     questionnaire_text,
     questionnaires_for,
+    questionnaires_for_players,
     shipped_questionnaires,
 )
 from annotation.questionnaires.reading import COMMENT, read_questionnaire
@@ -37,6 +38,7 @@ __all__ = [
     "plug_in_of",
     "questionnaire_text",
     "questionnaires_for",
+    "questionnaires_for_players",
     "read_questionnaire",
     "shipped_questionnaires",
     "slot_name",

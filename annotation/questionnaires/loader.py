@@ -7,7 +7,7 @@ from pathlib import Path
 
 from annotation.models import StoredQuestionnaire
 from annotation.questionnaires.reading import read_questionnaire
-from annotation.questionnaires.types import Questionnaire, QuestionnaireError
+from annotation.questionnaires.types import ANY, PLAYING, Questionnaire, QuestionnaireError
 from benchmarks.core import plugins
 from benchmarks.core.plugins import PlugIn, PlugInFault
 
@@ -52,6 +52,15 @@ def questionnaires_for(system: str) -> list[Questionnaire]:
     """
     fitting = [q for q in newest_questionnaires() if q.system == system and q.unit != "person"]
     return sorted(fitting, key=lambda q: (q.unit != "trajectory", bool(q.wants), q.name))
+
+
+def questionnaires_for_players(system: str) -> list[Questionnaire]:
+    """Return the questionnaires about playing a system, of each the newest version."""
+    return [
+        questionnaire
+        for questionnaire in newest_questionnaires()
+        if questionnaire.kind == PLAYING and questionnaire.system in (ANY, system)
+    ]
 
 
 @lru_cache(maxsize=256)

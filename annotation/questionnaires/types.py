@@ -23,6 +23,8 @@ MANY = ("turn", "candidate")
 Unit = Literal["trajectory", "task", "person"]
 # The system of a questionnaire that is about no system's items.
 ANY = "any"
+# The kind of questionnaires that players answer about their own session.
+PLAYING = "playing"
 # What the desk may show of an item.
 SHOWS: Mapping[str, str] = {
     "plans": "the plans",

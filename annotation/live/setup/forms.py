@@ -13,7 +13,7 @@ from annotation.live.setup.services import UNASKED, DesignRequest, SessionReques
 from annotation.models import LivePlan
 from annotation.people.invitations import LONGEST_DAYS
 from annotation.plans.study_plan import MOST_ANNOTATORS
-from annotation.questionnaires import questionnaires_for
+from annotation.questionnaires import questionnaires_for_players
 from benchmarks.core.ports.people import Mode
 from benchmarks.core.registry import get_system
 from benchmarks.datasets.selectors import dataset_levels
@@ -65,7 +65,8 @@ class LiveForm(request_form(RunRequest, ("seed",)), RolesForm):  # type: ignore[
     )
     questionnaire = forms.ChoiceField(
         label="Questionnaire after the session",
-        help_text="Each player answers it about the session that has ended.",
+        help_text="Each player answers it about playing. What was said is judged by others, in a "
+        "study of the session’s runs.",
     )
     leaving = forms.ChoiceField(
         label="When somebody leaves",
@@ -141,7 +142,7 @@ class LiveForm(request_form(RunRequest, ("seed",)), RolesForm):  # type: ignore[
             del self.fields["shows_suggestions"]
         if not system.people.gives_hints:
             del self.fields["hints"]
-        known = [q for q in questionnaires_for(system.key) if q.unit == "trajectory"]
+        known = questionnaires_for_players(system.key)
         asked = [(q.id, f"{q.title}, version {q.version}") for q in known]
         set_choices(self, "questionnaire", [*asked, (NONE, "Nothing")])
         usual = [q.id for q in known if q.id == UNASKED] or [id for id, _ in asked] or [NONE]

@@ -15,6 +15,7 @@ from annotation.live.setup.design import SessionDesign, draw_sessions, in_words
 from annotation.live.setup.sessions import make_session, mode_of, store_live_study
 from annotation.models import LivePlan, LiveSession, Membership, Study, StudyText
 from annotation.questionnaires import QuestionnaireError, load_questionnaire
+from annotation.questionnaires.types import ANY, PLAYING
 from annotation.studies.services import role_labels_of
 from annotation.studies.setup import add_member
 from benchmarks.core.errors import CoreError
@@ -26,7 +27,7 @@ from benchmarks.roles.judge_fit import judge_misfits
 from benchmarks.roles.services import HUMAN, PERSON, assign_roles, ensure_scripted_agents
 
 # The questionnaire of a study that asks nothing after its sessions, for a study has to have one.
-UNASKED = "ten_questions@4"
+UNASKED = "playing@1"
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,14 @@ def _check_questionnaire(id: str, system: str) -> None:
         questionnaire = load_questionnaire(id)
     except QuestionnaireError as error:
         raise Refused("invalid", str(error)) from error
-    if questionnaire.unit != "trajectory" or questionnaire.system not in ("", system):
+    if questionnaire.unit != "trajectory" or questionnaire.system not in (ANY, system):
         words = "does not ask about what was played here; choose another one, or none"
+        raise Refused("invalid", f"{questionnaire.title!r} {words}")
+    if questionnaire.kind != PLAYING:
+        words = (
+            "judges what the players did themselves; choose one about playing, or none, and have "
+            "the session judged by others in a study of its runs"
+        )
         raise Refused("invalid", f"{questionnaire.title!r} {words}")
 
 

@@ -95,6 +95,9 @@ def test_what_cannot_be_is_refused_and_leaves_nothing(manager: User) -> None:
         make(manager, mode="dancer")
     with pytest.raises(Refused, match="does not ask about what was played"):
         make(manager, questionnaire="filter_check@1")
+    # Players do not judge what they said themselves.
+    with pytest.raises(Refused, match="judges what the players did themselves"):
+        make(manager, questionnaire="ten_questions@4")
     with pytest.raises(Refused, match="no level"):
         make(manager, level="absurd")
     assert not Study.objects.exists() and not LivePlan.objects.exists()

@@ -27,6 +27,7 @@ PUBLISHED = {
     "filter_check@1": "51a37f9155d4527c",
     "filter_check@2": "41c6621cceb2651d",
     "filter_check@3": "4aaec899c9bcbb64",
+    "playing@1": "e48994b20302cce8",
     "ten_questions@1": "c30ad5f9ac7fe14f",
     "ten_questions@2": "d5ea44b9512d4fda",
     "ten_questions@3": "22c19685ac6a4cd9",
