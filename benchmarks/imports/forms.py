@@ -1,5 +1,7 @@
 """The form that imports a file of trajectories."""
 
+from typing import Any
+
 from django import forms
 from django.conf import settings
 
@@ -7,13 +9,27 @@ from benchmarks.formats.trajectory import LARGEST, TURNS
 from benchmarks.imports.selectors import import_formats
 
 
+class _SeveralFiles(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """One file or several; its value is a list."""
+
+    widget = _SeveralFiles
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        files = data if isinstance(data, list | tuple) else [data]
+        return [super(FilesField, self).clean(file, initial) for file in files or [None]]
+
+
 class TrajectoryImportForm(forms.Form):
-    """A file of trajectories made elsewhere, with what the file itself may not say."""
+    """Files of trajectories made elsewhere, with what the files themselves may not say."""
 
     use_required_attribute = False
 
-    file = forms.FileField(
-        label="File",
+    file = FilesField(
+        label="Files",
         max_length=255,
         error_messages={"required": "Choose a file.", "empty": "The file is empty."},
     )
@@ -41,9 +57,10 @@ class TrajectoryImportForm(forms.Form):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self.fields[
-            "file"
-        ].help_text = f"At most {settings.UPLOAD_BYTES >> 20} MB; it may be gzipped."
+        self.fields["file"].help_text = (
+            "One or several, each of its own format, read and reported by itself. At most "
+            f"{settings.UPLOAD_BYTES >> 20} MB together; they may be gzipped."
+        )
         field = self.fields["format"]
         assert isinstance(field, forms.ChoiceField)
         offered = [(one.name, one.title) for one in import_formats()]
@@ -52,11 +69,11 @@ class TrajectoryImportForm(forms.Form):
     def clean_turns(self) -> str:
         return self.cleaned_data["turns"] or "user"
 
-    def clean_file(self) -> object:
-        file = self.cleaned_data["file"]
-        if file.size > settings.UPLOAD_BYTES:
+    def clean_file(self) -> list[Any]:
+        files: list[Any] = self.cleaned_data["file"]
+        if sum(file.size for file in files) > settings.UPLOAD_BYTES:
             raise forms.ValidationError(too_large())
-        return file
+        return files
 
 
 class TurnsForm(forms.Form):
@@ -76,6 +93,6 @@ class SpansForm(forms.Form):
 def too_large() -> str:
     """Say what to do about a file above the limit."""
     return (
-        f"The file is larger than {settings.UPLOAD_BYTES >> 20} MB. Gzip it, or import it on the "
-        "server: manage.py import_trajectories."
+        f"What you sent is larger than {settings.UPLOAD_BYTES >> 20} MB. Gzip it, send several "
+        "files one by one, or import them on the server: manage.py import_trajectories."
     )

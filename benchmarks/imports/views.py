@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -31,9 +32,12 @@ from benchmarks.imports.turns import (
     uses_of_turns,
 )
 from benchmarks.imports.uploads import announces_too_much, enqueue_import, store_upload
+from benchmarks.paging import as_id
 from benchmarks.responses import STOP_POLLING
 
 LATEST = 5
+# So many files of one form are shown with their progress; Django takes no more files at once.
+MOST_SENT = 100
 BLOCK = 1 << 20
 # Browsers show a response only after they have sent everything, so this much of a file that is too
 # large is read and discarded; a connection that sends more is cut off.
@@ -97,25 +101,36 @@ def _import(request: HttpRequest) -> HttpResponse:
         return _form(request, form, status=422)
     assert isinstance(request.user, User)
     given = form.cleaned_data
-    upload = store_upload(upload=given["file"], created_by=request.user)
-    job = enqueue_import(
-        upload=upload,
-        format=given["format"],
-        name=given["name"],
-        agent=given["agent"],
-        turns=given["turns"],
-        created_by=request.user,
-    )
-    return HttpResponseRedirect(reverse("benchmarks:import_job", args=[job.pk]))
+    jobs = [
+        enqueue_import(
+            upload=store_upload(upload=file, created_by=request.user),
+            format=given["format"],
+            name=given["name"],
+            agent=given["agent"],
+            turns=given["turns"],
+            created_by=request.user,
+        )
+        for file in given["file"]
+    ]
+    if len(jobs) == 1:
+        return HttpResponseRedirect(reverse("benchmarks:import_job", args=[jobs[0].pk]))
+    sent = urlencode([("sent", job.pk) for job in jobs])
+    return HttpResponseRedirect(f"{reverse('benchmarks:trajectory_import')}?{sent}")
 
 
 def _form(
     request: HttpRequest, form: TrajectoryImportForm, *, status: int = 200, **more: Any
 ) -> HttpResponse:
+    jobs = visibility(request).of(import_jobs())
+    numbers = [number for text in request.GET.getlist("sent")[:MOST_SENT]
+               if (number := as_id(text)) is not None]  # fmt: skip
+    sent = [ImportView(job) for job in jobs.filter(pk__in=numbers).order_by("pk")]
     context = {
         "form": form,
         "formats": import_formats(),
-        "latest": [ImportView(job) for job in visibility(request).of(import_jobs())[:LATEST]],
+        "latest": [ImportView(job) for job in jobs[:LATEST]],
+        "sent": sent,
+        "moving": any(one.moving for one in sent),
         **more,
     }
     return render(request, "benchmarks/imports/trajectory_import.html", context, status=status)

@@ -57,6 +57,35 @@ def test_from_the_file_to_the_runs(researcher: Client) -> None:
     assert "talks.jsonl" in researcher.get(URL).content.decode()
 
 
+def test_several_files_are_imported_at_once_each_with_its_report(researcher: Client) -> None:
+    broken = SimpleUploadedFile("broken.jsonl", b'{"messages": [{"role": "nobody"}]}')
+    given = {"format": "", "name": "Talks", "agent": "", "file": [chat_file(), broken]}
+    page = researcher.post(URL, given, follow=True)
+    first, second = Job.objects.order_by("pk")
+    assert page.redirect_chain == [(f"{URL}?sent={first.pk}&sent={second.pk}", 302)]
+    assert 'hx-trigger="every 2s"' in page.content.decode()
+    ring(first)
+    ring(second)
+    page = researcher.get(page.redirect_chain[0][0])
+    text = page.content.decode()
+    assert [one.state[0] for one in page.context["sent"]] == ["imported", "refused"]
+    assert "2 trajectories" in text and "every 2s" not in text
+    for job in (first, second):
+        assert f'href="{URL}{job.pk}/"' in text
+    run = Run.objects.get()
+    assert run.dataset.name == "Talks", "a refused file changes nothing of the others"
+    assert not Upload.objects.exists()
+
+
+def test_files_that_are_too_large_together_are_refused(researcher: Client, settings: Any) -> None:
+    settings.UPLOAD_BYTES = 3 * len(chat_file().read()) // 2
+    given = {"format": "", "name": "", "agent": "", "file": [chat_file(), chat_file()]}
+    page = researcher.post(URL, given)
+    assert page.status_code == 422 and "larger than" in page.content.decode()
+    assert not Job.objects.exists() and not Upload.objects.exists()
+    assert researcher.get(f"{URL}?sent=x&sent=999999").context["sent"] == []
+
+
 def test_the_same_file_again_says_so(researcher: Client) -> None:
     for _ in range(2):
         send(researcher)
