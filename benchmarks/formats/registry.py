@@ -25,7 +25,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     "atif": ("ATIF (Harbor)", "benchmarks.formats.atif"),
     "tau2": ("tau2-bench results", "benchmarks.formats.tau2"),
     "inspect": ("Inspect log", "benchmarks.formats.inspect"),
-    "otel": ("OpenTelemetry spans", "benchmarks.formats.otel"),
+    "otel": ("OpenTelemetry spans", "benchmarks.formats.traces.otel"),
     "tau-bench": ("tau-bench trajectories", "benchmarks.formats.tau_bench"),
     "anthropic": ("Anthropic Messages", "benchmarks.formats.sessions.anthropic"),
     "responses": ("OpenAI Responses", "benchmarks.formats.sessions.responses"),
@@ -38,10 +38,10 @@ FORMATS: dict[str, tuple[str, str]] = {
     "openhands": ("OpenHands events", "benchmarks.formats.sessions.openhands"),
     "sharegpt": ("ShareGPT conversations", "benchmarks.formats.sessions.sharegpt"),
     "agent-data": ("Agent data protocol", "benchmarks.formats.sessions.agent_data"),
-    "openinference": ("OpenInference spans", "benchmarks.formats.sessions.openinference"),
-    "openllmetry": ("OpenLLMetry spans", "benchmarks.formats.sessions.openllmetry"),
-    "langfuse": ("Langfuse traces", "benchmarks.formats.sessions.langfuse"),
-    "langsmith": ("LangSmith runs", "benchmarks.formats.sessions.langsmith"),
+    "openinference": ("OpenInference spans", "benchmarks.formats.traces.openinference"),
+    "openllmetry": ("OpenLLMetry spans", "benchmarks.formats.traces.openllmetry"),
+    "langfuse": ("Langfuse traces", "benchmarks.formats.traces.langfuse"),
+    "langsmith": ("LangSmith runs", "benchmarks.formats.traces.langsmith"),
     "openai-chat": ("OpenAI chat messages", "benchmarks.formats.openai_chat"),
 }
 # Formats whose files may be of a more particular one.

@@ -12,7 +12,6 @@ from benchmarks.formats.sessions.exchanges import Chains, Exchange, with_figures
 from benchmarks.formats.sessions.lines import decoded, session_lines
 from benchmarks.formats.sessions.parts import amount, as_list, as_mapping, string
 from benchmarks.formats.sessions.parts import whole as count
-from benchmarks.formats.sessions.traces import messages_of
 from benchmarks.formats.sessions.transcript import (
     Transcript,
     finished,
@@ -21,6 +20,7 @@ from benchmarks.formats.sessions.transcript import (
 )
 from benchmarks.formats.shape import Shape, shape_of
 from benchmarks.formats.source import FileSource, Spot
+from benchmarks.formats.traces.frameworks import messages_of
 from benchmarks.formats.trajectory import ImportedTrajectory
 
 MOST_RUNS = 100_000

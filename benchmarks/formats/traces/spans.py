@@ -10,7 +10,12 @@ from datetime import datetime
 from typing import Any
 
 from benchmarks.core.problems import Problems, Unquoted
-from benchmarks.formats.otlp import (
+from benchmarks.formats.sessions.exchanges import Chain, Chains, Exchange
+from benchmarks.formats.sessions.parts import as_mapping, string
+from benchmarks.formats.sessions.transcript import Transcript, finished, leave_out
+from benchmarks.formats.shape import shape_of
+from benchmarks.formats.source import FileSource, Spot, read_line
+from benchmarks.formats.traces.otlp import (
     LOGS,
     SPANS,
     attributes,
@@ -20,11 +25,6 @@ from benchmarks.formats.otlp import (
     resources,
     span_id,
 )
-from benchmarks.formats.sessions.exchanges import Chain, Chains, Exchange
-from benchmarks.formats.sessions.parts import as_mapping, string
-from benchmarks.formats.sessions.transcript import Transcript, finished, leave_out
-from benchmarks.formats.shape import shape_of
-from benchmarks.formats.source import FileSource, Spot, read_line
 from benchmarks.formats.trajectory import ImportedMessage, ImportedTrajectory
 
 MOST_SPANS = 200_000

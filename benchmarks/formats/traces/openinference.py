@@ -14,10 +14,10 @@ from benchmarks.formats.sessions.exchanges import Exchange, with_figures
 from benchmarks.formats.sessions.lines import decoded
 from benchmarks.formats.sessions.parts import as_mapping, string
 from benchmarks.formats.sessions.parts import whole as count
-from benchmarks.formats.sessions.spans import Dialect, Span, nested, read_spans
 from benchmarks.formats.sessions.transcript import Transcript
 from benchmarks.formats.shape import Shape
 from benchmarks.formats.source import FileSource, Spot
+from benchmarks.formats.traces.spans import Dialect, Span, nested, read_spans
 from benchmarks.formats.trajectory import ImportedMessage, ImportedTrajectory
 
 KIND = "openinference.span.kind"

@@ -26,7 +26,9 @@ from benchmarks.formats.messages import (
     read_number,
     read_text,
 )
-from benchmarks.formats.otlp import (
+from benchmarks.formats.shape import Shape
+from benchmarks.formats.source import FileSource, Spot
+from benchmarks.formats.traces.otlp import (
     INSIDE,
     LOGS,
     SPANS,
@@ -37,8 +39,6 @@ from benchmarks.formats.otlp import (
     resources,
     span_id,
 )
-from benchmarks.formats.shape import Shape
-from benchmarks.formats.source import FileSource, Spot
 from benchmarks.formats.trajectory import (
     ImportedMessage,
     ImportedTask,

@@ -25,7 +25,6 @@ from benchmarks.formats.sessions.parts import (
     whole as count,
 )
 from benchmarks.formats.sessions.rows import rows_of
-from benchmarks.formats.sessions.traces import as_arguments, is_lossy, messages_of
 from benchmarks.formats.sessions.transcript import (
     Transcript,
     as_system,
@@ -35,6 +34,7 @@ from benchmarks.formats.sessions.transcript import (
 )
 from benchmarks.formats.shape import Shape
 from benchmarks.formats.source import FileSource, Spot
+from benchmarks.formats.traces.frameworks import as_arguments, is_lossy, messages_of
 from benchmarks.formats.trajectory import ImportedMessage, ImportedTrajectory
 
 _ABOUT = ("name", "sessionId", "userId", "release", "version", "tags", "environment")
