@@ -75,6 +75,7 @@ def slot_fields(
         "none_chosen": answer.chosen is not None and not answer.chosen,
         "remarks": row.remarks,
         "anchors": sorted(question.anchors.items()),
+        "described": frozenset() if compact else frozenset(map(str, question.anchors)),
         "examples": sorted(question.examples.items()),
     }
 

@@ -425,8 +425,24 @@ function bindKeys({ help, submit, choose, leave, confirmText, actions }) {
     selection.modify("extend", along ? way : way === "up" ? "backward" : "forward", along ? "word" : "line");
     return true;
   }
+  // Keys of one character act alone, with Alt, or not at all, as somebody chose in the dialog.
+  const mode = document.getElementById("key-mode");
+  if (mode) {
+    mode.value = localStorage.getItem("desk-keys") || "alone";
+    mode.addEventListener("change", () => localStorage.setItem("desk-keys", mode.value));
+  }
+  // The key of an event as the desk takes it; empty where it is none of the desk's.
+  function keyOf({ key, code, altKey }) {
+    if (key.length > 1) return altKey ? "" : key;
+    const chosen = mode ? mode.value : "alone";
+    if (chosen === "off" || altKey !== (chosen === "alt")) return "";
+    // With Alt, some keyboards write another character.
+    return altKey && /^(Key|Digit)./.test(code) ? code.replace(/^(Key|Digit)/, "").toLowerCase() : key;
+  }
   function act(event) {
-    const { key, target } = event;
+    const { target } = event;
+    const key = keyOf(event);
+    if (!key) return false;
     if (target.closest("textarea, select, input:not([type=radio], [type=checkbox])")) {
       if (key === "Escape") {
         leave(target);
@@ -454,7 +470,7 @@ function bindKeys({ help, submit, choose, leave, confirmText, actions }) {
     return true;
   }
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.ctrlKey || event.metaKey || event.isComposing) return;
     arrowing = event.key === "ArrowLeft" || event.key === "ArrowRight";
     if (act(event)) event.preventDefault();
   });

@@ -120,6 +120,35 @@ def test_every_condition_gets_a_decision_of_its_own(live_server: Any, tab: Page,
     }
 
 
+def test_keys_of_one_character_can_be_switched_off_and_moved(
+    live_server: Any, tab: Page, ann: User
+) -> None:
+    study = make_kind("turn_scores@3", ann)
+    open_item(tab, live_server.url, study)
+    press = tab.keyboard.press
+    for chosen, key, done in (("off", "4", 0), ("off", "Alt+4", 0), ("alt", "4", 0)):
+        choose_keys(tab, chosen)
+        press(key)
+        answered(tab, f"{done} of 8")
+    press("Alt+4")
+    answered(tab, "1 of 8")
+    choose_keys(tab, "alone")
+    press("2")
+    answered(tab, "2 of 8")
+    # A score is described by its anchor.
+    score = slot(tab, "feasibility.turn-1").get_by_role("radio", name="5")
+    expect(score).to_have_accessible_description(
+        "Everything it needs is found in nearly every household."
+    )
+
+
+def choose_keys(page: Page, chosen: str) -> None:
+    page.get_by_role("button", name="Guidelines").click()
+    page.locator("#key-mode").select_option(chosen)
+    assert violations(page) == []
+    page.get_by_role("button", name="Close").click()
+
+
 def test_turns_come_one_by_one_by_key(live_server: Any, tab: Page, ann: User) -> None:
     study = make_kind("turn_scores@3", ann, turn_by_turn=True)
     item = first_item(study)
