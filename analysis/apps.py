@@ -24,14 +24,19 @@ class AnalysisConfig(AppConfig):
         a run ends, and keep the search and papers up to date.
         """
         from analysis.browser.clusters import turn_uses  # noqa: F401
+        from analysis.models import FailureClustering, QuestionCheck
         from analysis.pages.decline.services import fit_after_run
         from analysis.papers.deletion import delete_excerpts
+        from annotation.people.mentions import add_free_texts
+        from benchmarks.deletion.plans import companion
         from benchmarks.deletion.services import trajectories_deleted
         from benchmarks.imports.turns import turns_changed
         from benchmarks.judging.selectors import lists_trajectories
         from benchmarks.runs.signals import run_ended
         from benchmarks.trajectories.word_search import searches_words
 
+        companion("Answers of people to questions", QuestionCheck, "trajectory__run")
+        add_free_texts(FailureClustering, "question")
         lists_trajectories(listed_trajectories)
         searches_words(searched_trajectories)
         run_ended.connect(fit_after_run, dispatch_uid="slopes-over-turns")

@@ -3,7 +3,7 @@
 from django.conf import settings as django_settings
 from django.db import models
 
-from benchmarks.models import AnswererVersion, CallColumns, Endpoint, Job, Run
+from benchmarks.models import AnswererVersion, CallColumns, Endpoint, Job, Run, Trajectory
 
 
 class RunFacts(models.Model):
@@ -75,13 +75,15 @@ class RatingTable(models.Model):
 
 
 class FailureClustering(models.Model):
-    """Clusters of failures that a model named, and people may edit.
+    """What a model read in trajectories: clusters of failures, or answers to a question.
 
-    ``trajectories`` are the ids in the order in which the model read them. ``result`` is the
-    payload of `analysis.browser.clusters.episode`: what the model said, which never changes;
-    people's changes are `ClusterEdit` rows. ``version`` pins the endpoint's exact configuration,
-    ``episode_version`` the prompts. The caps are on money (``currency``) and on tokens;
-    ``committed`` and ``committed_tokens`` are what the calls count against them.
+    ``trajectories`` are the ids in the order in which the model reads them. With a ``question``
+    they are in random order, and the first ``part`` of them are asked about. ``result`` is the
+    payload of `analysis.browser.clusters.episode` or `analysis.browser.questions.episode`: what
+    the model said; people's changes are `ClusterEdit` rows, their own answers `QuestionCheck`.
+    ``version`` pins the endpoint's exact configuration, ``episode_version`` the prompts. The caps
+    are on money (``currency``) and on tokens; ``committed`` and ``committed_tokens`` are what the
+    calls count against them.
     """
 
     class State(models.TextChoices):
@@ -95,6 +97,8 @@ class FailureClustering(models.Model):
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="+")
     version = models.CharField(max_length=32)
     episode_version = models.CharField(max_length=20)
+    question = models.TextField(blank=True, default="", db_default="")
+    part = models.PositiveIntegerField(null=True)
     most_clusters = models.PositiveSmallIntegerField()
     seed = models.BigIntegerField(default=0)
     cost_cap = models.FloatField(null=True, blank=True)
@@ -157,6 +161,30 @@ class ClusterEdit(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} in clusters {self.clustering_id}"
+
+
+class QuestionCheck(models.Model):
+    """What a person answered to a question that a model was asked; rows are only added.
+
+    The newest row of a person on a trajectory counts. A row without a trajectory says that the
+    person looked at the model's answers: what they answer afterwards is not blind.
+    """
+
+    question = models.ForeignKey(FailureClustering, on_delete=models.CASCADE, related_name="checks")
+    trajectory = models.ForeignKey(
+        Trajectory, null=True, on_delete=models.CASCADE, related_name="question_checks"
+    )
+    by = models.ForeignKey(
+        django_settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    answer = models.CharField(max_length=12)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.answer} on trajectory {self.trajectory_id}"
 
 
 class SavedView(models.Model):

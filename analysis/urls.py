@@ -12,6 +12,7 @@ from analysis.browser import trajectory_views as trajectory
 from analysis.browser.clusters import views as clusters
 from analysis.browser.compare_runs import views as flips
 from analysis.browser.groups import views as groups
+from analysis.browser.questions import views as questions
 from analysis.downloads.urls import export_paths
 from analysis.pages import views as reports
 from analysis.pages.catalogue import PAGES
@@ -69,7 +70,17 @@ group_paths: list[URLPattern] = [
     ),
 ]
 CLUSTERS = "trajectories/clusters/"
+QUESTIONS = "trajectories/questions/"
 cluster_paths: list[URLPattern] = [
+    path(f"{QUESTIONS}new/", questions.question_new, name="question_new"),
+    path(f"{QUESTIONS}<int:question_id>/", questions.question, name="question"),
+    path(f"{QUESTIONS}<int:question_id>/check/", questions.question_check, name="question_check"),
+    path(
+        f"{QUESTIONS}<int:question_id>/progress/",
+        questions.question_progress,
+        name="question_progress",
+    ),
+    path(f"{QUESTIONS}<int:question_id>/answers.csv", questions.question_csv, name="question_csv"),
     path(f"{CLUSTERS}new/", clusters.clusters_new, name="clusters_new"),
     path(f"{CLUSTERS}<int:clustering_id>/", clusters.clusters, name="clusters"),
     path(

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from django.contrib.auth.models import User
+from django.db.models import Max, Sum
 
 from analysis.filters.options import FilterOption
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies, study_version
+from analysis.models import FailureClustering, QuestionCheck
 from annotation.models import Item, Study
 from annotation.remarks.label_sets import newest_sets
 from annotation.remarks.selectors import labels_version
@@ -97,7 +99,17 @@ def with_profile(selection: Selection) -> Selection:
             **selection.options,
             "profile": tuple(FilterOption(name, label) for name, label in agents.items()),
         },
+        study_version=questions_version(),
     )
+
+
+def questions_version() -> str:
+    """Return a value that changes with the answers of models to questions, and people's checks."""
+    checks = QuestionCheck.objects.aggregate(last=Max("pk"))
+    rows = FailureClustering.objects.exclude(question="")
+    states = rows.aggregate(last=Max("pk"), asked=Sum("part"))
+    done = rows.filter(state=FailureClustering.State.DONE).count()
+    return " ".join(map(str, (*checks.values(), *states.values(), done)))
 
 
 def with_label_set(selection: Selection) -> Selection:

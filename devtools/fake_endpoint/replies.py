@@ -81,6 +81,8 @@ def reply_to(reader: Reader) -> str:
     asked = "\n".join(reader.texts_of_role("user"))
     if (clusters := _clusters_about(brief, asked)) is not None:
         return json.dumps(clusters, ensure_ascii=False)
+    if "The question: does this hold" in brief:
+        return json.dumps(_answer_about(brief, asked, reader.rng), ensure_ascii=False)
     if (reply := reply_about(brief, asked, _STEPS, reader.rng)) is not None:
         return json.dumps(reply, ensure_ascii=False)
     if request := asked_in_words(brief, asked):
@@ -279,6 +281,20 @@ def _note(name: str, text: str) -> dict[str, Any]:
     line = text.strip().splitlines()[-1] if text.strip() else ""
     cause = f"It ended with: {ended[1] if ended else 'nothing that is known'}."
     return {"id": name, "cause": cause, "turn": max(turns, default=1), "quote": line[-60:]}
+
+
+def _answer_about(brief: str, text: str, rng: random.Random) -> dict[str, Any]:
+    """Return yes where a word of the question is in the last turn; sometimes a false quote."""
+    *_, turn = _TURN.split(text)
+    lines = [line for line in turn.partition("\nEnded: ")[0].splitlines() if line.strip()]
+    asked = brief.partition("The question: does this hold")[2].lower()
+    words = set(re.findall(r"[a-z]{5,}", asked)) - {"trajectory"}
+    holds = any(word in turn.lower() for word in words)
+    draw = rng.random()
+    if draw < 0.05:
+        return {"answer": "cannot tell", "quote": ""}
+    quote = "words that nobody said" if draw < 0.15 else " ".join(lines[-1].split()[:8])
+    return {"answer": "yes" if holds else "no", "quote": quote if lines else ""}
 
 
 def _clusters(asked: str, most: int) -> list[dict[str, Any]]:

@@ -619,6 +619,13 @@ analysis:saved_view_rename        POST login    403      403      403      403  
 analysis:saved_view_share         POST login    403      403      403      403      403      403      moved    403      404
 analysis:saved_view_delete        POST login    403      403      403      403      403      403      moved    403      404
 analysis:trajectory_groups        GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:question_new             POST login    403      403      403      403      403      403      403      403      moved
+analysis:question                 GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:question                 POST login    403      403      403      403      403      403      403      403      moved
+analysis:question_check           GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:question_check           POST login    403      403      403      403      403      403      404      403      404
+analysis:question_progress        GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:question_csv             GET  login    403      403      403      403      403      403      404      403      404
 analysis:clusters_new             POST login    403      403      403      403      403      403      403      403      moved
 analysis:clusters                 GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:clusters                 POST login    403      403      403      403      403      403      403      403      moved

@@ -294,6 +294,10 @@ def _rows(study: Study) -> dict[str, Any]:
         trajectories=[trajectory.pk], endpoint=endpoint, version="0", episode_version="1",
         most_clusters=8, token_cap=1,
     )  # fmt: skip
+    question = FailureClustering.objects.create(
+        trajectories=[trajectory.pk], endpoint=endpoint, version="0", episode_version="q1",
+        most_clusters=8, token_cap=1, question="ends politely", part=1,
+    )  # fmt: skip
     invite = Invite.objects.create(
         study=study, digest="0", role="annotator", expires_at=timezone.now()
     )
@@ -327,6 +331,7 @@ def _rows(study: Study) -> dict[str, Any]:
         "ask_id": ask.pk,
         "endpoint_id": endpoint.pk,
         "clustering_id": clustering.pk,
+        "question_id": question.pk,
         "job_id": job.pk,
         "import_id": Job.objects.create(kind=DATASET, title="Importing", status=Job.Status.DONE).pk,
         "trial_id": trial.pk,

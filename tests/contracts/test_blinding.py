@@ -106,6 +106,16 @@ def _clustering(rows: Any) -> FailureClustering:
     )  # fmt: skip
 
 
+def _question(rows: Any) -> FailureClustering:
+    """A question about one trajectory of each kind, the hidden ones too."""
+    clusters = _clustering(rows)
+    clusters.question, clusters.part = "ends politely", len(clusters.trajectories)
+    given = {"answer": "yes", "said": "yes", "quote": "a", "turn": 1, "reason": ""}
+    clusters.result = {"answers": {str(pk): given for pk in clusters.trajectories}}
+    clusters.save()
+    return clusters
+
+
 def values(world: World) -> dict[str, list[Any]]:
     """Return values for addresses: one of everything that there is, in a study and not."""
 
@@ -125,6 +135,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "agent_id": ids(Agent.objects.all()),
         "endpoint_id": ids(Endpoint.objects.all()),
         "clustering_id": [_clustering(rows).pk],
+        "question_id": [_question(rows).pk],
         "experiment_id": ids(Experiment.objects.all()),
         "ask_id": ids(OpenAsk.objects.all()),
         "ask": ids(OpenAsk.objects.all()),

@@ -21,6 +21,8 @@ from analysis.browser.clusters.edits import (
 )
 from analysis.browser.clusters.episode import FailureText
 from analysis.browser.clusters.log import ClusterLog
+from analysis.browser.questions import episode as questions
+from analysis.browser.questions.texts import question_texts
 from analysis.models import ClusterEdit, FailureClustering
 from benchmarks.calls.log import LeaseLost
 from benchmarks.core.answerers import Answer, Answerer, Cast
@@ -28,7 +30,7 @@ from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped
 from benchmarks.core.errors import AnswererFailed, CoreError
 from benchmarks.core.registry import find_system
-from benchmarks.core.types import Ask
+from benchmarks.core.types import Ask, Episode
 from benchmarks.endpoints.services import check_cap, check_use, endpoint_answerer
 from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind, keep_lease
 from benchmarks.jobs.threads import CallThreads
@@ -40,6 +42,7 @@ KIND = "failure-clusters"
 FEWEST, MOST_FAILURES = 4, 200
 FEWEST_CLUSTERS, MOST_CLUSTERS = 2, 12
 LARGEST_TOKEN_CAP = 100_000_000
+LONGEST_QUESTION, MOST_ASKED = 300, 1000
 State = FailureClustering.State
 # What a model reads of a failure: its last turns, in at most so many signs.
 LAST_TURNS = 3
@@ -61,13 +64,19 @@ def start_clustering(
     token_cap: int | None = None,
     seed: int = 0,
     created_by: User | None = None,
+    question: str = "",
+    part: int | None = None,
 ) -> FailureClustering:
     """Store a clustering and let a worker make it, under a cap on money, on tokens, or both.
 
     ``trajectories`` are failures that ``created_by`` may see; ``query`` is the list that they are
-    from. Raises ``CoreError`` if the endpoint may not be used, or the cap could not be enforced.
+    from. With a ``question`` the model answers it about the first ``part`` of them in place of
+    naming clusters. Raises ``CoreError`` if the endpoint may not be used, or the cap could not be
+    enforced.
     """
-    if not FEWEST <= len(trajectories) <= MOST_FAILURES:
+    if question:
+        _check_question(question, part, len(trajectories))
+    elif not FEWEST <= len(trajectories) <= MOST_FAILURES:
         raise ClusteringError(
             f"a model groups {FEWEST} to {MOST_FAILURES} failures at once, not {len(trajectories)}"
         )
@@ -77,14 +86,16 @@ def start_clustering(
         raise ClusteringError(f"{endpoint.title} is retired; choose another endpoint")
     check_use([endpoint], created_by)
     _check_caps(endpoint, cost_cap, token_cap)
-    answerer = endpoint_answerer(endpoint, protocol.SCHEMAS)
+    answerer = endpoint_answerer(endpoint, _schemas(question))
     with transaction.atomic():
         clustering = FailureClustering.objects.create(
             query=query,
             trajectories=list(trajectories),
             endpoint=endpoint,
             version=answerer.identity.digest,
-            episode_version=protocol.VERSION,
+            episode_version=questions.VERSION if question else protocol.VERSION,
+            question=question,
+            part=part,
             most_clusters=most_clusters,
             seed=seed,
             cost_cap=cost_cap,
@@ -115,6 +126,41 @@ def resume_clustering(
         _enqueue(row, by)
 
 
+def ask_more(
+    *,
+    question: FailureClustering,
+    part: int,
+    cost_cap: float | None = None,
+    token_cap: int | None = None,
+    by: User | None = None,
+) -> None:
+    """Have a question asked about the first ``part`` trajectories, under new caps.
+
+    What is answered is not asked again, and stays if a cap ends the work.
+    """
+    with transaction.atomic():
+        row = FailureClustering.objects.select_for_update().get(pk=question.pk)
+        if row.state != State.DONE or row.part is None:
+            raise ClusteringError("the first part is not answered yet")
+        if part <= row.part:
+            raise ClusteringError(f"choose more than the {row.part} that are answered")
+        _check_question(row.question, part, len(row.trajectories))
+        check_use([row.endpoint], by)
+        _check_caps(row.endpoint, cost_cap, token_cap)
+        row.cost_cap, row.token_cap, row.state, row.problem = cost_cap, token_cap, "working", ""
+        row.part = part
+        row.save(update_fields=["cost_cap", "token_cap", "state", "problem", "part"])
+        _enqueue(row, by)
+
+
+def _check_question(question: str, part: int | None, trajectories: int) -> None:
+    if len(question) > LONGEST_QUESTION or not question.isprintable():
+        raise ClusteringError(f"a question is one line of at most {LONGEST_QUESTION} characters")
+    if part is None or not 1 <= part <= min(trajectories, MOST_ASKED):
+        most = min(trajectories, MOST_ASKED)
+        raise ClusteringError(f"ask about 1 to {most} of the {trajectories} trajectories")
+
+
 def is_under_way(row: FailureClustering) -> bool:
     """Return whether a worker has a clustering or will have it."""
     return row.job is not None and row.job.status in (Job.Status.QUEUED, Job.Status.RUNNING)
@@ -135,7 +181,9 @@ def _check_caps(endpoint: Endpoint, cost_cap: float | None, token_cap: int | Non
 
 def _enqueue(row: FailureClustering, by: User | None) -> None:
     row.job = enqueue_job(
-        kind=KIND, title="Name clusters of failures", payload={"clustering": row.pk},
+        kind=KIND,
+        title="Answer a question on trajectories" if row.question else "Name clusters of failures",
+        payload={"clustering": row.pk},
         created_by=by,
     )  # fmt: skip
     row.save(update_fields=["job"])
@@ -151,7 +199,7 @@ def perform_clustering(job: Job, progress: Progress) -> None:
     if row.state == State.DONE:
         return
     try:
-        answerer = endpoint_answerer(row.endpoint, protocol.SCHEMAS)
+        answerer = endpoint_answerer(row.endpoint, _schemas(row.question))
     except CoreError as error:
         _finish(row, State.FAILED, str(error))
         return
@@ -187,16 +235,26 @@ def _carry(row: FailureClustering, log: ClusterLog, by: Answerer, **more: Any) -
     driver = Driver(
         cast=Cast({protocol.ROLE: {"": by}}),
         log=log,
-        parsers=protocol.PARSERS,
+        parsers=questions.PARSERS if row.question else protocol.PARSERS,
         seed_for=lambda step, slot: derive_seed("clusters", row.seed, step, slot),
         **more,
     )
     try:
-        return driver.run(protocol.episode(failure_texts(row.trajectories), row.most_clusters))
+        return driver.run(_episode(row))
     except (JobCancelled, AnswererFailed):
         raise
     except CoreError as error:  # the stored calls do not belong to the texts as they are now
         return Failed(str(error))
+
+
+def _schemas(question: str) -> Mapping[str, Any]:
+    return questions.SCHEMAS if question else protocol.SCHEMAS
+
+
+def _episode(row: FailureClustering) -> Episode:
+    if row.question:
+        return questions.episode(row.question, question_texts(row.trajectories[: row.part]))
+    return protocol.episode(failure_texts(row.trajectories), row.most_clusters)
 
 
 def _finish(row: FailureClustering, state: str, problem: str) -> None:
@@ -207,7 +265,7 @@ def _most_tokens(config: Any, ask: Ask) -> int | None:
     longest: int | None = config.max_tokens(config.parameters)
     if longest is None:
         return None
-    schema = protocol.SCHEMAS[ask.expect.kind](ask.expect.params)
+    schema = (protocol.SCHEMAS | questions.SCHEMAS)[ask.expect.kind](ask.expect.params)
     return estimate_tokens([{"content": m.text} for m in ask.messages], [schema]) + longest
 
 

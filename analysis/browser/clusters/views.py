@@ -21,6 +21,7 @@ from analysis.browser.clusters.edits import (
 )
 from analysis.browser.groups.failure_groups import choose, read_group_options, sample_ids
 from analysis.filters import with_query
+from analysis.frames.questions import visible
 from analysis.models import ClusterCall, ClusterEdit, FailureClustering
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
@@ -93,21 +94,19 @@ class ShownCluster:
 
 def clusterings_of(query: str, seen: Visibility) -> list[FailureClustering]:
     """Return the newest clusterings of a list, as far as all their trajectories may be seen."""
-    rows = FailureClustering.objects.filter(query=query).select_related("endpoint", "job")
-    return [row for row in rows[:LISTED] if _visible(row, seen)]
-
-
-def _visible(row: FailureClustering, seen: Visibility) -> bool:
-    there = seen.of(Trajectory.objects.filter(pk__in=row.trajectories)).count()
-    return there == len(row.trajectories)
+    rows = FailureClustering.objects.filter(query=query, question="")
+    rows = rows.select_related("endpoint", "job")
+    return [row for row in rows[:LISTED] if visible(row, seen)]
 
 
 def _fetch(request: HttpRequest, clustering_id: int, permission: str = VIEW) -> FailureClustering:
     allow(request, permission)
     allow(request, VIEW)
-    rows = FailureClustering.objects.select_related("endpoint", "job", "created_by")
+    rows = FailureClustering.objects.filter(question="").select_related(
+        "endpoint", "job", "created_by"
+    )
     clustering = rows.filter(pk=clustering_id).first()
-    if clustering is None or not _visible(clustering, visibility(request)):
+    if clustering is None or not visible(clustering, visibility(request)):
         raise Http404("There are no such clusters.")
     return clustering
 

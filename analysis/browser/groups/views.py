@@ -20,6 +20,7 @@ from analysis.browser.groups.failure_groups import (
     read_group_options,
     wanted_groups,
 )
+from analysis.browser.questions.views import QuestionForm, questions_of
 from analysis.exports.responses import answer_figure, answer_table, poll_deferred
 from analysis.filters import with_query
 from analysis.pages.saved_views.selectors import GROUPS, saved_views
@@ -61,6 +62,11 @@ def trajectory_groups(request: HttpRequest) -> HttpResponseBase:
         "cluster_form": ClusterForm(seen=visibility(request))
         if request.user.has_perm(START)
         else None,
+        "questions": questions_of(asked.query, visibility(request)),
+        "question_form": QuestionForm(seen=visibility(request))
+        if request.user.has_perm(START)
+        else None,
+        "question_url": with_query(reverse("analysis:question_new"), asked.full_query),
         "cluster_url": with_query(reverse("analysis:clusters_new"), asked.full_query),
         **_context(asked, chosen, find_deferred(wanted)),
     }

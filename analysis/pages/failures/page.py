@@ -14,6 +14,7 @@ from analysis.kit.columns import Column
 from analysis.kit.empty import no_runs, nothing_finished
 from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
+from analysis.pages.failures.questions import question_rows
 from analysis.pages.failures.rows import (
     DIMENSION,
     ENDING,
@@ -184,6 +185,7 @@ def content(page: Page) -> Content:
         note="Faults as the system marks them, in the order of turns; the last part is how the "
         "trajectory ended. What fewer than three failures share is told with less detail (…).",
     )
+    _show_questions(page, data, agent)
     by_turn = faults_by_turn(data, agent.run, rows)
     page.figure(
         "turns",
@@ -265,6 +267,68 @@ def content(page: Page) -> Content:
         f"Failures of {agent.run.label} are described by their endings, faults and low scores, "
         "each compared with the failures of the other agents on the same tasks; simultaneous 95 % "
         f"intervals by label swaps within tasks (max-T over {comparisons(data):,} comparisons)."
+    )
+
+
+def _show_questions(page: Page, data: Failures, agent: AgentFailures) -> None:
+    """Show the answers of models that people have checked, and say what others still need."""
+    if page.selection.closed:
+        return  # precision and recall may rest on trajectories that are closed to the reader
+    counted_rows, others = question_rows(data, agent.run)
+    for one in others:
+        page.info(
+            f"“{one.row.question}” is not counted here: {one.missing}.",
+            addresses.address("analysis:question", question_id=one.row.pk),
+        )
+    if not counted_rows:
+        return
+    page.table(
+        "questions",
+        "Questions that a model answered",
+        counted_rows,
+        [
+            columns.sentences("Question", lambda row: row.question.row.question, "question"),
+            columns.text(
+                "Model",
+                lambda row: row.question.row.endpoint.title,
+                sub=lambda row: "simulated" if row.question.row.endpoint.simulated else "",
+            ),
+            columns.estimate(
+                agent.run.label,
+                lambda row: row.mine,
+                "share",
+                part="share",
+                help="Share of yes among the agent’s failures with an answer",
+                show_n=True,
+            ),
+            columns.estimate(
+                "Other agents",
+                lambda row: row.others,
+                "share",
+                part="others",
+                show_n=True,
+                link=lambda row: _named(row.other_ids),
+            ),
+            columns.estimate(
+                "Precision",
+                lambda row: row.question.quality.precision.wilson,
+                "share",
+                part="precision",
+                help="Of the checked answers yes: people said yes, too",
+                show_n=True,
+            ),
+            columns.estimate(
+                "Recall",
+                lambda row: row.question.quality.recall.wilson,
+                "share",
+                part="recall",
+                help="Of the checked trajectories to which people said yes: the model did, too",
+                show_n=True,
+            ),
+        ],
+        link=lambda row: _named(row.ids),
+        note="Shares are of the model’s answers and are not corrected by precision and recall. "
+        "Answers whose quoted passage is not in the trajectory are undefined and left out.",
     )
 
 
