@@ -135,11 +135,11 @@ class CallLog:
             yield
 
     def _row(self, call: Call, **changes: Any) -> CallColumns:
+        changes["answerer_id"] = self._answerer(call)
         return self.model(
             **self.owner,
             **asked_fields(call),
             attempt=call.attempt,
-            answerer_id=self._version(call.by),
             most=call.most,
             repeats=call.repeats,
             **changes,
@@ -162,6 +162,10 @@ class CallLog:
     def _unused_tokens(self, call: Call, verdict: CallResult) -> int:
         """Return how many reserved tokens a call did not use."""
         return 0
+
+    def _answerer(self, call: Call) -> int | None:
+        """Return the id of the row of the exact answerer."""
+        return self._version(call.by)
 
     def _version(self, identity: Identity) -> int:
         """Return the id of an answerer's row."""

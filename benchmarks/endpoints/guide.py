@@ -16,8 +16,10 @@ from benchmarks.endpoints.rules import EndpointRules, may_add
 from benchmarks.endpoints.selectors import endpoint_row
 from benchmarks.llm.hosts import check_host
 from benchmarks.llm.security import EndpointRefused, read_address
-from benchmarks.models import Endpoint, JudgeScore, Run, Trajectory
+from benchmarks.models import Endpoint, EndpointTrial, JudgeScore, Run, Trajectory
 from benchmarks.visibility import Visibility
+
+S = EndpointTrial.State
 
 FIRST_TASKS = 10
 
@@ -115,11 +117,12 @@ def _first_steps(user: User, seen: Visibility) -> FirstSteps:
         scored = JudgeScore.objects.filter(run=run, value__isnull=False)
         with_verdict = run.trajectories.filter(status=Trajectory.Status.DONE).exclude(metrics={})
         judged = max(scored.values("trajectory").distinct().count(), with_verdict.count())
+    tried = set(endpoint.trials.order_by().values_list("state", flat=True).distinct())
     return FirstSteps(
         endpoint,
         endpoint_row(endpoint).obstacles,
-        endpoint.trials.filter(ok=True).exists() or ended > 0,
-        endpoint.trials.filter(ok=False).exists(),
+        S.ANSWERED in tried or ended > 0,
+        bool(tried - {S.ANSWERED, S.SENT}),
         run,
         ended,
         judged,

@@ -243,8 +243,8 @@ def trials_of(endpoint: Endpoint) -> list[EndpointTrialView]:
 
 
 def _state(row: EndpointTrial) -> str:
-    if row.ok is not None:
-        return "ok" if row.ok else "failed"
+    if row.state != S.SENT:
+        return "ok" if row.state == S.ANSWERED else "failed"
     under_way = row.job and row.job.status in (Job.Status.QUEUED, Job.Status.RUNNING)
     return "waiting" if under_way else "given up"
 
@@ -259,5 +259,5 @@ class TrialUse:
 
 
 def trial_use(endpoint: Endpoint) -> TrialUse:
-    row = endpoint.trials.aggregate(n=Count("pk"), cost=Sum("cost"), latest=Max("at"))
+    row = endpoint.trials.aggregate(n=Count("pk"), cost=Sum("cost"), latest=Max("sent_at"))
     return TrialUse(row["n"], row["cost"], row["latest"])

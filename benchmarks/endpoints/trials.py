@@ -1,21 +1,20 @@
 """Try an endpoint with a few harmless questions in the background."""
 
 import json
-import logging
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone
 
-from benchmarks.core.answerers import Answer
-from benchmarks.core.digests import storable
+from benchmarks.calls.trials import RefusingAnswerer, TrialLog
+from benchmarks.core.answerers import Answer, Answerer, Identity
+from benchmarks.core.driver import read_answer
 from benchmarks.core.errors import AnswererFailed, CoreError, UnreadableReply
+from benchmarks.core.log import CallResult
 from benchmarks.core.types import Ask, Expect, Json, Message
 from benchmarks.endpoints.services import EndpointError, change_endpoint, endpoint_answerer
-from benchmarks.jobs.services import Progress, enqueue_job, job_kind
+from benchmarks.jobs.services import Progress, enqueue_job, job_kind, keep_lease
 from benchmarks.llm.config import FAKE_OWNER, EndpointConfig
 from benchmarks.llm.connections import open_connection
 from benchmarks.llm.endpoint import EndpointAnswerer
@@ -25,12 +24,9 @@ from benchmarks.llm.schemas import object_of
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Endpoint, EndpointTrial, Job
 
-logger = logging.getLogger(__name__)
-
 KIND = "endpoint_trial"
 # Seconds for one try; runs may wait longer, because nobody watches them.
 LONGEST = 120.0
-REPORT_SECONDS = 5.0
 _POLICY = RetryPolicy(tries=2, base=0.5, longest=2.0, patience=5.0, total=LONGEST + 10)
 _UNDER_WAY = (Job.Status.QUEUED, Job.Status.RUNNING)
 
@@ -66,124 +62,116 @@ def questions_for(config: EndpointConfig) -> list[str]:
 
 
 def start_trial(*, endpoint: Endpoint, asked_by: User | None = None) -> Job:
-    """Let a worker try an endpoint; the rows to fill are created at once."""
+    """Let a worker try an endpoint."""
     with transaction.atomic():
         row = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
         if row.retired:
             raise EndpointError(f"{row.title} is retired; bring it back before you try it")
-        if row.trials.filter(ok=None, job__status__in=_UNDER_WAY).exists():
+        if is_under_way(latest_trial(row)):
             raise EndpointError(f"{row.title} is being tried already")
-        asked = questions_for(endpoint_config(row))
-        job = enqueue_job(
+        return enqueue_job(
             kind=KIND,
             title=f"Try {row.title}",
             payload={"endpoint": row.pk},
-            total=len(asked),
+            total=len(questions_for(endpoint_config(row))),
             created_by=asked_by,
         )
-        for question in asked:
-            EndpointTrial.objects.create(
-                endpoint=row,
-                job=job,
-                asked_by=asked_by,
-                question=question,
-                at=timezone.now(),
-                currency=row.currency,
-            )
-    return job
+
+
+def latest_trial(endpoint: Endpoint) -> Job | None:
+    """Return the job of the last trial of an endpoint."""
+    jobs = Job.objects.filter(kind=KIND, payload__endpoint=endpoint.pk)
+    return jobs.order_by("-pk").first()
+
+
+def is_under_way(trial: Job | None) -> bool:
+    """Return whether a worker has a trial or will have it."""
+    return trial is not None and trial.status in _UNDER_WAY
 
 
 @job_kind(KIND)
 def perform_trial(job: Job, progress: Progress) -> None:
     """Ask the questions of a trial that have no answer yet."""
     endpoint = Endpoint.objects.get(pk=job.payload["endpoint"])
-    waiting = EndpointTrial.objects.filter(job=job, ok=None).order_by("pk")
-    try:
-        answerer = endpoint_answerer(
-            endpoint, _SCHEMAS, timeout=LONGEST, policy=_POLICY, quotes=True
-        )
-    except CoreError as error:  # the rules have become stricter since it was made
-        waiting.update(ok=False, problem=str(error))
-        return
-    for done, trial in enumerate(list(waiting), 1):
-        _fill(trial, _put(answerer, trial.question, progress))
-        progress.report(done=done)
-    if answerer.config.address.loopback and not endpoint.simulated and _poses(answerer):
+    log = TrialLog(
+        EndpointTrial,
+        job,
+        endpoint=endpoint,
+        asked_by=job.created_by,
+        currency=endpoint.currency,
+    )
+    answerer = _answerer(endpoint)
+    with keep_lease(progress):
+        for slot, question in enumerate(questions_for(endpoint_config(endpoint))):
+            log.put(slot, _ask(question), answerer, _read)
+            progress.report(done=slot + 1)
+    if isinstance(answerer, EndpointAnswerer) and not endpoint.simulated and _poses(answerer):
         change_endpoint(endpoint=endpoint, simulated=True)
 
 
-def _put(answerer: EndpointAnswerer, question: str, progress: Progress) -> Answer | AnswererFailed:
-    """Ask one question while the job's lease is renewed; the job can be cancelled."""
-    pool = ThreadPoolExecutor(1, thread_name_prefix="trial")
+def _answerer(endpoint: Endpoint) -> Answerer:
     try:
-        future = pool.submit(answerer.answer, _ask(question), 0)
-        while not wait([future], timeout=REPORT_SECONDS).done:
-            progress.report()
-        return _result(future)
-    finally:
-        pool.shutdown(wait=False)
-
-
-def _result(future: Future[Answer]) -> Answer | AnswererFailed:
-    try:
-        return future.result()
-    except AnswererFailed as error:
-        return error
-    except Exception as error:  # a bug; the page must not wait for ever
-        logger.exception("a trial failed unexpectedly")
-        return AnswererFailed(f"unexpected {type(error).__name__}; see the worker's log")
+        return endpoint_answerer(endpoint, _SCHEMAS, timeout=LONGEST, policy=_POLICY, quotes=True)
+    except CoreError as error:  # the rules have become stricter since it was made
+        return RefusingAnswerer(Identity("endpoint", endpoint.name, ""), str(error))
 
 
 def _ask(question: str) -> Ask:
     messages = (Message("system", _BRIEF), Message("user", QUESTIONS[question]))
     tools: tuple[Json, ...] = (_TOOL,) if question == Q.TOOL else ()
-    return Ask("trial", messages, Expect(question), tools=tools)
+    return Ask(question, messages, Expect(question), tools=tools)
 
 
-def _fill(trial: EndpointTrial, answer: Answer | AnswererFailed) -> None:
-    """Store the answer, unless another worker has."""
-    outcome: dict[str, Any]
-    if isinstance(answer, AnswererFailed):
-        outcome = {"ok": False, "problem": storable(str(answer)), "tries": answer.tries}
-    else:
-        problem = _fault(trial.question, answer)
-        outcome = {
-            "ok": not problem,
-            "problem": problem,
-            "text": storable(answer.text),
-            "reasoning": storable(answer.reasoning),
-            "finish": storable(answer.finish)[:40],
-            "model_reported": storable(answer.model_reported)[:120],
-            "tokens_in": answer.tokens_in,
-            "tokens_out": answer.tokens_out,
-            "cost": answer.cost,
-            "latency": answer.latency,
-            "tries": answer.tries,
-        }
-    EndpointTrial.objects.filter(pk=trial.pk, ok=None).update(at=timezone.now(), **outcome)
+def _read(ask: Ask, answer: Answer | AnswererFailed) -> CallResult:
+    """Return what an answer comes to; one that was cut off or stopped is none."""
+    verdict = read_answer(ask, answer, _PARSERS)
+    fault = _FAULTS.get(verdict.answer.finish)
+    return CallResult("unreadable", verdict.answer, reason=fault) if fault else verdict
 
 
-def _fault(question: str, answer: Answer) -> str:
-    """Describe what is wrong with an answer; "" if it fits the question."""
-    if answer.finish == "length":
-        return "The reply was cut off: it reached the most tokens that a reply may have."
-    if answer.finish == "content_filter":
-        return "The reply was stopped by the endpoint's content filter."
+def _read_words(text: str, params: Json) -> str:
+    if not text.strip():
+        raise UnreadableReply("The reply is empty.")
+    return text
+
+
+def _read_json(text: str, params: Json) -> dict[str, Any]:
+    answered = _json_object(text)
+    missing = [key for key in ("city", "country") if not isinstance(answered.get(key), str)]
+    if missing:
+        raise UnreadableReply(f"The JSON has no text under {' and '.join(missing)}.")
+    return answered
+
+
+def _read_tool(text: str, params: Json) -> Any:
+    calls = _json_object(text).get("tool_calls")
+    if not calls:
+        raise UnreadableReply("It answered in words and called no tool.")
+    return calls
+
+
+def _json_object(text: str) -> dict[str, Any]:
     try:
-        if question == Q.JSON:
-            answered = read_json_object(answer.text)
-            missing = [key for key in ("city", "country") if not isinstance(answered.get(key), str)]
-            return f"The JSON has no text under {' and '.join(missing)}." if missing else ""
-        if question == Q.TOOL:
-            calls: Sequence[Any] = read_json_object(answer.text).get("tool_calls") or ()
-            return "" if calls else "It answered in words and called no tool."
+        return dict(read_json_object(text))
     except UnreadableReply as error:
-        return f"The reply is not the JSON that was asked for: {error}"
-    return "" if answer.text.strip() else "The reply is empty."
+        raise UnreadableReply(f"The reply is not the JSON that was asked for: {error}") from None
+
+
+_PARSERS: Mapping[str, Callable[[str, Json], Any]] = {
+    Q.WORDS: _read_words,
+    Q.JSON: _read_json,
+    Q.TOOL: _read_tool,
+}
+_FAULTS = {
+    "length": "The reply was cut off: it reached the most tokens that a reply may have.",
+    "content_filter": "The reply was stopped by the endpoint's content filter.",
+}
 
 
 def _poses(answerer: EndpointAnswerer) -> bool:
     """Return whether this is PlanJury's own fake endpoint, by its list of models."""
+    if not answerer.config.address.loopback:
+        return False
     try:
         client = open_connection(answerer.config, answerer.hosts).client
         listed = json.loads(client.send("GET", "/models", 5.0).content)

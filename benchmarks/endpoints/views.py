@@ -27,9 +27,9 @@ from benchmarks.endpoints.guide import FIRST_TASKS, first_run_url
 from benchmarks.endpoints.presets import PRESETS
 from benchmarks.endpoints.rules import may_add, may_change
 from benchmarks.endpoints.services import change_endpoint, create_endpoint
-from benchmarks.endpoints.trials import QUESTIONS, start_trial
+from benchmarks.endpoints.trials import QUESTIONS, is_under_way, latest_trial, start_trial
 from benchmarks.mappers import endpoint_config
-from benchmarks.models import Endpoint
+from benchmarks.models import Endpoint, Job
 from benchmarks.responses import STOP_POLLING, add_error_message
 
 
@@ -72,13 +72,15 @@ def endpoint(request: HttpRequest, endpoint_id: int) -> HttpResponse:
 
 def _trials(endpoint: Endpoint) -> dict[str, Any]:
     trials = endpoints.trials_of(endpoint)
+    last = latest_trial(endpoint)
     states = [f"{trial.row.pk}{trial.state[0]}" for trial in trials]
     return {
         "endpoint": endpoint,
-        "trials": [(trial, QUESTIONS[trial.row.question]) for trial in trials],
+        "trials": [(trial, QUESTIONS[trial.row.role]) for trial in trials],
         "trial_use": endpoints.trial_use(endpoint),
-        "trying": any(trial.state == "waiting" for trial in trials),
-        "version": "-".join(states),
+        "trying": is_under_way(last),
+        "given_up": last if last is not None and last.status == Job.Status.FAILED else None,
+        "version": "-".join([last.status if last is not None else "", *states]),
     }
 
 

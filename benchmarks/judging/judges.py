@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db.models import QuerySet
 
@@ -19,6 +18,7 @@ from benchmarks.models import (
     Endpoint,
     Exchange,
     Job,
+    JudgeTrial,
     Judging,
     Run,
 )
@@ -194,7 +194,8 @@ TRIAL = "judge-trial"
 
 def judge_trials() -> QuerySet[Job]:
     """Return the trials of judges, the newest first."""
-    return Job.objects.filter(kind=TRIAL).select_related("created_by").order_by("-pk")
+    rows = Job.objects.filter(kind=TRIAL).select_related("created_by").order_by("-pk")
+    return rows.prefetch_related("judge_trials")
 
 
 @dataclass(frozen=True)
@@ -212,24 +213,23 @@ class JudgeTrialView:
         return str(self.job.status)
 
     @property
-    def result(self) -> Mapping[str, Any] | None:
-        result: Mapping[str, Any] | None = self.job.payload.get("result")
-        return result
+    def call(self) -> JudgeTrial | None:
+        """Return the call once its reply is stored."""
+        settled = (call for call in self.job.judge_trials.all() if call.state != "sent")
+        return max(settled, key=lambda call: call.attempt, default=None)
 
     @property
     def state(self) -> tuple[str, str]:
         """Return the state in one word, with its colour."""
         if self.moving:
             return "being asked", "info"
-        if self.result is None:
-            return "given up", "bad"
-        state = self.result["state"]
-        return state, TONES.get(state, "")
+        call = self.call
+        return (call.state, TONES.get(call.state, "")) if call else ("given up", "bad")
 
     @property
     def value(self) -> str:
         """Return the parsed reply as indented JSON, or "" if there is none."""
-        value = (self.result or {}).get("value")
+        value = self.call.value if self.call else None
         return json.dumps(value, indent=2, ensure_ascii=False) if value is not None else ""
 
     @property

@@ -1,6 +1,7 @@
 """Try a judge on one stored turn: its messages, its reply, and the parsed reply.
 
-A trial belongs to no run and never counts. Its job stores the result.
+A trial belongs to no run and never counts. Its job says what was asked, its `JudgeTrial` what came
+back.
 """
 
 from collections.abc import Mapping
@@ -10,10 +11,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from benchmarks.calls.trials import RefusingAnswerer, TrialLog
+from benchmarks.core.answerers import Answer, Answerer
 from benchmarks.core.digests import storable
-from benchmarks.core.driver import answer_or_failure, read_answer
-from benchmarks.core.errors import CoreError
-from benchmarks.core.log import Call
+from benchmarks.core.driver import read_answer
+from benchmarks.core.errors import AnswererFailed, CoreError
+from benchmarks.core.log import CallResult
 from benchmarks.core.registry import NotRejudgeable
 from benchmarks.core.types import Ask
 from benchmarks.endpoints.services import answerer_at, check_use, currency_of, endpoints_in
@@ -21,8 +24,8 @@ from benchmarks.jobs.services import Progress, enqueue_job, job_kind, keep_lease
 from benchmarks.judging.judges import TRIAL
 from benchmarks.judging.services import ChosenPanel, read_panel
 from benchmarks.mappers import core_task, stored_trajectory
-from benchmarks.models import Job, Trajectory
-from benchmarks.roles.services import assign_by_name, build_answerer
+from benchmarks.models import Endpoint, Job, JudgeTrial, Trajectory
+from benchmarks.roles.services import assign_by_name, build_answerer, unbuilt_identity
 
 
 def try_judge(
@@ -59,29 +62,26 @@ def try_judge(
     title = f"Try a judge on turn {index} of trajectory {trajectory.pk}"
     if assignment["kind"] != "scripted":
         return enqueue_job(kind=TRIAL, title=title, payload=payload, created_by=asked_by)
-    result = _put(trajectory, panel, ask, assignment, seed)
     now = timezone.now()
-    return Job.objects.create(
-        kind=TRIAL, title=title, payload={**payload, "result": result}, created_by=asked_by,
-        status=Job.Status.DONE, started_at=now, finished_at=now,
-    )  # fmt: skip
+    with transaction.atomic():
+        job = Job.objects.create(
+            kind=TRIAL, title=title, payload=payload, created_by=asked_by,
+            status=Job.Status.DONE, started_at=now, finished_at=now,
+        )  # fmt: skip
+        _put(job, trajectory, panel, ask)
+    return job
 
 
 @job_kind(TRIAL)
 def perform_trial(job: Job, progress: Progress) -> None:
-    """Ask the judge, unless the job has its result already."""
+    """Ask the judge, unless its reply is stored already."""
     given = job.payload
-    if "result" in given:
-        return
     trajectory = Trajectory.objects.select_related("run__dataset", "task__dataset", "profile").get(
         pk=given["trajectory"]
     )
     panel, ask = _asked(trajectory, given["turn"], given["role"], given["settings"])
     with keep_lease(progress):
-        result = _put(trajectory, panel, ask, given["filler"], given["seed"])
-    with transaction.atomic():
-        progress.report()
-        Job.objects.filter(pk=job.pk).update(payload={**given, "result": result})
+        _put(job, trajectory, panel, ask)
 
 
 def _asked(
@@ -104,29 +104,18 @@ def _asked(
     return panel, ask
 
 
-def _put(
-    trajectory: Trajectory, panel: ChosenPanel, ask: Ask, assignment: Mapping[str, Any], seed: int
-) -> dict[str, Any]:
-    """Return the reply as JSON values."""
+def _put(job: Job, trajectory: Trajectory, panel: ChosenPanel, ask: Ask) -> None:
+    """Ask the judge that the job names, and store the reply."""
+    assignment = job.payload["filler"]
     task = core_task(trajectory.task, trajectory.profile)
+    judge: Answerer
     try:
-        who = build_answerer(panel.rejudging, task, assignment, answerer_at(panel.rejudging.key))
-        answer = answer_or_failure(who, Call(0, 0, 1, ask, who.identity, seed))
+        judge = build_answerer(panel.rejudging, task, assignment, answerer_at(panel.rejudging.key))
     except CoreError as error:
-        return {"state": "failed", "reason": storable(str(error))}
-    verdict = read_answer(ask, answer, panel.rejudging.parsers)
-    reply = verdict.answer
-    return {
-        "state": verdict.state,
-        "value": verdict.value,
-        "reason": verdict.reason,
-        "text": reply.text,
-        "reasoning": reply.reasoning,
-        "model_reported": reply.model_reported,
-        "finish": reply.finish,
-        "tokens_in": reply.tokens_in,
-        "tokens_out": reply.tokens_out,
-        "cost": reply.cost,
-        "latency": reply.latency,
-        "tries": reply.tries,
-    }
+        judge = RefusingAnswerer(unbuilt_identity(assignment), storable(str(error)))
+
+    def read(ask: Ask, answer: Answer | AnswererFailed) -> CallResult:
+        return read_answer(ask, answer, panel.rejudging.parsers)
+
+    endpoint = Endpoint.objects.filter(name=assignment.get("endpoint", "")).first()
+    TrialLog(JudgeTrial, job, endpoint=endpoint).put(0, ask, judge, read, job.payload["seed"])

@@ -6,7 +6,6 @@ from benchmarks.models.endpoints import (
     AllowedHost,
     Endpoint,
     EndpointKey,
-    EndpointTrial,
 )
 from benchmarks.models.images import TrajectoryImage
 from benchmarks.models.jobs import Job, Upload, UploadChunk, WorkerProcess
@@ -24,6 +23,7 @@ from benchmarks.models.runs import COUNTED, Experiment, Run
 from benchmarks.models.tokens import ApiToken, StoredAnswer
 from benchmarks.models.training_rows import RowDecision
 from benchmarks.models.trajectories import Trajectory, Turn, Violation
+from benchmarks.models.trials import EndpointTrial, JudgeTrial
 from benchmarks.models.validity import ValidityCertificate
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "Job",
     "JudgeCounts",
     "JudgeScore",
+    "JudgeTrial",
     "Judging",
     "OpenAsk",
     "Profile",

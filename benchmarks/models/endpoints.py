@@ -1,9 +1,7 @@
-"""Endpoints of language models, trials of them, and the agents that runs can use."""
+"""Endpoints of language models, and the agents that runs can use."""
 
 from django.conf import settings
 from django.db import models
-
-from benchmarks.models.jobs import Job
 
 
 class Endpoint(models.Model):
@@ -96,44 +94,6 @@ class EndpointKey(models.Model):
 
     def __str__(self) -> str:
         return self.variable
-
-
-class EndpointTrial(models.Model):
-    """One harmless question to an endpoint, asked by hand; it belongs to no run.
-
-    ``ok`` is null while there is no answer. Texts and problems never contain keys.
-    """
-
-    class Question(models.TextChoices):
-        WORDS = "words", "An answer in words"
-        JSON = "json", "An answer as JSON"
-        TOOL = "tool", "A call of a tool"
-
-    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="trials")
-    job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
-    asked_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
-    )
-    question = models.CharField(max_length=8, choices=Question.choices)
-    at = models.DateTimeField()
-    ok = models.BooleanField(null=True)
-    text = models.TextField(blank=True)
-    reasoning = models.TextField(blank=True)
-    finish = models.CharField(max_length=40, blank=True)
-    model_reported = models.CharField(max_length=120, blank=True)
-    tokens_in = models.PositiveIntegerField(null=True)
-    tokens_out = models.PositiveIntegerField(null=True)
-    cost = models.FloatField(null=True)
-    currency = models.CharField(max_length=8, blank=True)
-    latency = models.FloatField(null=True)
-    tries = models.PositiveSmallIntegerField(default=0)
-    problem = models.TextField(blank=True)
-
-    class Meta:
-        ordering = ["-id"]
-
-    def __str__(self) -> str:
-        return f"trial {self.pk} of {self.endpoint_id}"
 
 
 class Agent(models.Model):

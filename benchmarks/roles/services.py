@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.answerers import Answerer, Cast, Human
+from benchmarks.core.answerers import Answerer, Cast, Human, Identity
 from benchmarks.core.errors import SettingError, UnknownName
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.system import System
@@ -171,6 +171,12 @@ def build_answerer(
 
 # The name of the agent whose role any person may fill on the page of open asks.
 PERSON = "person"
+
+
+def unbuilt_identity(assignment: RoleAssignment) -> Identity:
+    """Return the identity of an answerer that could not be built, as far as it is known."""
+    name = str(assignment.get("endpoint") or assignment.get("policy") or assignment["kind"])
+    return Identity(assignment["kind"], name, str(assignment.get("version", "")))
 
 
 def ensure_scripted_agents() -> int:

@@ -21,7 +21,7 @@ from django.db import IntegrityError, InterfaceError, OperationalError, transact
 from django.utils import timezone
 
 from benchmarks.calls.log import CallLog, LeaseLost
-from benchmarks.core.answerers import Answer, Answerer, Identity, most_cost
+from benchmarks.core.answerers import Answer, Answerer, most_cost
 from benchmarks.core.driver import answer_or_failure, read_answer
 from benchmarks.core.errors import AnswererFailed, CapReached, CoreError, OutcomeUnknown
 from benchmarks.core.log import Call, CallResult
@@ -32,7 +32,7 @@ from benchmarks.endpoints.services import answerer_at
 from benchmarks.mappers import core_messages, core_task
 from benchmarks.models import OpenAsk, Run, Suggestion, Trajectory
 from benchmarks.models.role_assignments import RoleAssignment, suggesting_assignments
-from benchmarks.roles.services import build_answerer
+from benchmarks.roles.services import build_answerer, unbuilt_identity
 
 logger = logging.getLogger(__name__)
 S = Suggestion.State
@@ -142,7 +142,7 @@ def _send(
     ``lost`` is the attempt that a dead worker has left. It is None, too, if another worker makes
     it, or the trajectory was cancelled.
     """
-    ask, by = _core_ask(open_ask), _identity(assignment)
+    ask, by = _core_ask(open_ask), unbuilt_identity(assignment)
     call = Call(open_ask.step, open_ask.slot, lost + 1, ask, by, open_ask.seed, repeats=lost)
     with suppress(IntegrityError, LeaseLost):
         try:
@@ -168,12 +168,6 @@ def _core_ask(row: OpenAsk) -> Ask:
         tuple(row.tools),
         row.context,
     )
-
-
-def _identity(assignment: RoleAssignment) -> Identity:
-    """Return the identity of an answerer that could not be built, as far as it is known."""
-    name = str(assignment.get("endpoint") or assignment.get("policy") or assignment["kind"])
-    return Identity(assignment["kind"], name, str(assignment.get("version", "")))
 
 
 def _answers(

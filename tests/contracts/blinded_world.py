@@ -23,7 +23,6 @@ from benchmarks.models import (
     AnswererVersion,
     Dataset,
     Endpoint,
-    EndpointTrial,
     Experiment,
     Job,
     JudgeScore,
@@ -41,7 +40,12 @@ from tests.analysis.rows import flat, make_run, make_scores, make_trajectory
 from tests.annotation.live_sessions import make_live_study
 from tests.annotation.rows import SECRETS, make_person, make_study
 from tests.annotation.talks import WORTH, make_talk_study
-from tests.factories.benchmarks import AnswererVersionFactory, ExchangeFactory, StoredMessageFactory
+from tests.factories.benchmarks import (
+    AnswererVersionFactory,
+    EndpointTrialFactory,
+    ExchangeFactory,
+    StoredMessageFactory,
+)
 
 ANIMALS = (*dict.fromkeys(name.split("-")[0] for name in SECRETS if "-" in name), "okapi")
 # A mean of judges that nothing else comes to.
@@ -128,10 +132,7 @@ def _mark_plans(runs: list[Run]) -> None:
         name="zebra-endpoint", title="Zebra endpoint", base_url="http://localhost:1/v1",
         model="zebra-model", price_in=1, price_out=1, currency="EUR",
     )  # fmt: skip
-    EndpointTrial.objects.create(
-        endpoint=endpoint, question="words", at=NOW, ok=True, text="zebra-trial",
-        model_reported="zebra-model",
-    )  # fmt: skip
+    EndpointTrialFactory(endpoint=endpoint, text="zebra-trial", model_reported="zebra-model")
     first, second = runs
     Agent.objects.filter(pk=first.agent_id).update(
         name="zebra-agent-7", title="Zebra agent 7", kind="endpoint", endpoint=endpoint, policy="",

@@ -16,6 +16,7 @@ from benchmarks.models import (
     AnswererVersion,
     Constraint,
     Dataset,
+    EndpointTrial,
     Exchange,
     Experiment,
     JudgeScore,
@@ -234,6 +235,19 @@ class ExchangeFactory(DjangoModelFactory[Exchange]):
     seed = 7
     state = Exchange.State.ANSWERED
     text = "1. Fetch a hammer."
+    sent_at = factory.Faker("date_time", tzinfo=UTC)
+
+
+class EndpointTrialFactory(DjangoModelFactory[EndpointTrial]):
+    class Meta:
+        model = EndpointTrial
+
+    step = 0
+    slot = 0
+    attempt = 1
+    role = "words"
+    seed = 0
+    state = EndpointTrial.State.ANSWERED
     sent_at = factory.Faker("date_time", tzinfo=UTC)
 
 

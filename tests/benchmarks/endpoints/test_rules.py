@@ -30,12 +30,12 @@ from benchmarks.experiments.variants import ensure_variant
 from benchmarks.llm.hosts import HostRuleError
 from benchmarks.llm.security import EndpointRefused
 from benchmarks.mappers import endpoint_config
-from benchmarks.models import AllowedHost, Endpoint, EndpointKey, EndpointTrial
+from benchmarks.models import AllowedHost, Endpoint, EndpointKey, Job
 from tests.analysis.rows import make_person
 from tests.benchmarks.api.conftest import Caller, bearer
 from tests.benchmarks.endpoints.test_views import GIVEN, NEW, text
 from tests.benchmarks.llm.stage import KEY
-from tests.factories.benchmarks import start_sample_runs
+from tests.factories.benchmarks import EndpointTrialFactory, start_sample_runs
 
 pytestmark = pytest.mark.django_db
 ANA_KEY, BEN_KEY = "PLANJURY_KEY_ANA", "PLANJURY_KEY_BEN"
@@ -100,7 +100,7 @@ class TestDelegates:
         shown = text(client.get(url))
         assert URL in shown and "Try it" in shown and "yes" in text(client.get("/endpoints/"))
         assert client.post(f"{url}try/").status_code == 302
-        assert {trial.asked_by for trial in EndpointTrial.objects.all()} == {ana}
+        assert Job.objects.get(kind="endpoint_trial").created_by == ana
         assert client.post(f"{url}edit/", given(title="Other title")).status_code == 302
         assert client.post(f"{url}retire/").status_code == 302
         made.refresh_from_db()
@@ -320,7 +320,7 @@ class TestGuide:
         made = make(None, base_url="http://localhost:8399/v1", key_variable="")
         answer = admin.get(guide)
         assert answer.context["steps"].step == 3
-        EndpointTrial.objects.create(endpoint=made, question="words", at=made.created_at, ok=True)
+        EndpointTrialFactory(endpoint=made)
         run = start_sample_runs("one")[0]
         answer = researcher.get(guide)
         assert answer.context["steps"].step == 4

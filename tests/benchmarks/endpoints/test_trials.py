@@ -9,10 +9,11 @@ from benchmarks.endpoints import trials
 from benchmarks.endpoints.services import EndpointError, change_endpoint, create_endpoint
 from benchmarks.endpoints.trials import start_trial
 from benchmarks.jobs.services import perform
+from benchmarks.mappers import core_messages
 from benchmarks.models import Endpoint, EndpointTrial, Job, Run
 from devtools.fake_endpoint.server import FakeServer
 from tests.benchmarks.llm.stage import KEY, VARIABLE
-from tests.factories.benchmarks import make_user
+from tests.factories.benchmarks import EndpointTrialFactory, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
@@ -43,14 +44,16 @@ def test_it_asks_for_what_the_endpoint_is_said_to_do(server: FakeServer) -> None
         server, structured="json_schema", native_tools=True, price_in=1.0, price_out=1.0
     )
     rows = tried(endpoint, person)
-    assert [row.question for row in rows] == ["words", "json", "tool"]
-    assert [row.ok for row in rows] == [True, True, True], [row.problem for row in rows]
+    assert [row.role for row in rows] == ["words", "json", "tool"]
+    assert {row.state for row in rows} == {"answered"}, [row.reason for row in rows]
     for row in rows:
         assert row.asked_by == person
         assert row.model_reported == "fake-2025"
         assert row.tokens_in and row.tokens_out is not None
         assert row.cost == pytest.approx((row.tokens_in + row.tokens_out) / 1e6)
-        assert row.latency is not None
+        assert row.latency is not None and row.sent_at <= row.settled_at
+        asked = [message.text for message in core_messages(row.messages)]
+        assert asked[-1] == trials.QUESTIONS[row.role]
     formats = [request.get("response_format", {}).get("type") for request in server.requests]
     assert formats == [None, "json_schema", None]
     assert [bool(request.get("tools")) for request in server.requests] == [False, False, True]
@@ -58,7 +61,7 @@ def test_it_asks_for_what_the_endpoint_is_said_to_do(server: FakeServer) -> None
 
 def test_without_structure_and_tools_there_is_one_question(server: FakeServer) -> None:
     (row,) = tried(make(server))
-    assert (row.question, row.ok, row.cost) == ("words", True, None)
+    assert (row.role, row.state, row.cost) == ("words", "answered", None)
 
 
 def test_the_fake_endpoint_is_found_out_and_its_runs_labelled(server: FakeServer) -> None:
@@ -67,6 +70,7 @@ def test_the_fake_endpoint_is_found_out_and_its_runs_labelled(server: FakeServer
     tried(endpoint)
     endpoint.refresh_from_db()
     assert endpoint.simulated
+    change_endpoint(endpoint=endpoint, model="echo")  # a trial locks nothing
 
 
 def test_another_server_on_this_machine_is_not_called_fake(
@@ -84,7 +88,7 @@ def test_no_secret_is_stored(server: FakeServer, model: str) -> None:
     (row,) = tried(make(server, model, key_variable=VARIABLE))
     stored = " ".join(map(str, EndpointTrial.objects.values_list()[0]))
     assert KEY not in stored and KEY[3:15] not in stored
-    assert row.ok is (model == "echo")
+    assert (row.state == "answered") == (model == "echo")
     if model != "unauthorized":
         assert "[redacted]" in stored
     assert KEY not in " ".join(Job.objects.values_list("message", flat=True))
@@ -104,16 +108,16 @@ def test_no_secret_is_stored(server: FakeServer, model: str) -> None:
 )
 def test_what_went_wrong_is_told(server: FakeServer, model: str, words: str) -> None:
     (row,) = tried(make(server, model))
-    assert row.ok is False
-    assert words in row.problem
+    assert row.state in ("unreadable", "declined", "failed", "lost")
+    assert words in row.reason
 
 
 def test_json_that_is_none_and_tools_that_are_not_called(server: FakeServer) -> None:
     endpoint = make(server, "garbage", structured="json_object", native_tools=True)
     words, as_json, tool = tried(endpoint)
-    assert words.ok is True
-    assert "not the JSON" in as_json.problem
-    assert tool.ok is False and "called no tool" in tool.problem
+    assert words.state == "answered"
+    assert "not the JSON" in as_json.reason
+    assert tool.state == "unreadable" and "called no tool" in tool.reason
 
 
 def test_reasoning_stands_apart(server: FakeServer) -> None:
@@ -127,7 +131,7 @@ def test_a_missing_key_is_named_and_nothing_is_sent(
 ) -> None:
     monkeypatch.delenv(VARIABLE)
     (row,) = tried(make(server, key_variable=VARIABLE))
-    assert f"{VARIABLE} is not set" in row.problem
+    assert f"{VARIABLE} is not set" in row.reason
     assert server.counts.received == 0
 
 
@@ -135,7 +139,7 @@ def test_a_host_that_is_not_allowed_any_more(server: FakeServer, settings: Any) 
     endpoint = make(server)
     settings.PLANJURY_ENDPOINT_HOSTS = ["api.example.org"]
     (row,) = tried(endpoint)
-    assert "not in the list of allowed hosts" in row.problem
+    assert "not in the list of allowed hosts" in row.reason
     assert server.counts.received == 0
 
 
@@ -152,20 +156,25 @@ def test_one_trial_at_a_time(server: FakeServer) -> None:
 
 
 def test_begun_anew_it_asks_only_what_has_no_answer(server: FakeServer) -> None:
-    endpoint = make(server, structured="json_object")
+    endpoint = make(server, structured="json_schema")
     job = start_trial(endpoint=endpoint)
-    first = endpoint.trials.order_by("pk")[0]
-    EndpointTrial.objects.filter(pk=first.pk).update(ok=True, text="said before")
+    EndpointTrialFactory(endpoint=endpoint, job=job, text="said before")
+    EndpointTrialFactory(endpoint=endpoint, job=job, slot=1, role="json", state="sent")
     perform(job_id=job.pk, owner="another")
     assert server.counts.received == 1
-    first.refresh_from_db()
-    assert first.text == "said before"
+    rows = endpoint.trials.order_by("pk").values_list("slot", "attempt", "repeats", "state")
+    assert list(rows) == [
+        (0, 1, 0, "answered"),
+        (1, 1, 0, "lost"),
+        (1, 2, 1, "answered"),
+    ]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_slow_answer_keeps_the_job_alive(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trials, "REPORT_SECONDS", 0.05)
+    monkeypatch.setattr("benchmarks.jobs.services.BEAT_SECONDS", 0.05)
     server.latency = 0.4
     reports: list[int | None] = []
     report = trials.Progress.report
