@@ -60,7 +60,7 @@ def rubric_heatmap(
         "x": columns,
         "y": rows,
         "z": [[cell.value for cell in line] for line in cells],
-        "text": [[cell.printed or number(cell.value, unit) for cell in line] for line in cells],
+        "text": [[_cell_text(cell, unit) for cell in line] for line in cells],
         "texttemplate": "%{text}",
         "textfont": {"color": INK},
         "hovertext": [
@@ -110,6 +110,15 @@ def rubric_heatmap(
             [links.get((row, column)) for column in table.columns] for row in table.rows
         ]
     return make_figure([trace], layout)
+
+
+def _cell_text(cell: Estimate, unit: Unit) -> str:
+    """Return a value as its cell holds it: a share without decimals, so that it is legible in a
+    column of a paper; the table has them.
+    """
+    if cell.value is not None and unit == "share" and not cell.printed:
+        return f"{100 * cell.value:.0f}%"
+    return cell.printed or number(cell.value, unit)
 
 
 def rubric_dots(

@@ -256,6 +256,8 @@ export async function embedTypeface(svg) {
   }
   return svg.replace(/<svg\b[^>]*>/, (head) => head + "<style>" + faces + "</style>");
 }
+// In milliseconds: what a typeface within a picture takes to load.
+const FONT_PAUSE = 300;
 // Returns the SVG as PNG, as bytes in base64.
 export async function renderPng(svg, { width, height, mm }, dots) {
   const picture = new Image();
@@ -263,8 +265,12 @@ export async function renderPng(svg, { width, height, mm }, dots) {
   await picture.decode();
   const scale = dots / 96 * (mm ? mm / 25.4 * 96 / width : 1);
   const canvas = document.createElement("canvas");
-  canvas.width = Math.round(width * scale);
   canvas.height = Math.round(height * scale);
-  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+  // A typeface within a picture is loaded when its letters are first drawn; until then they are left out.
+  for (const pause of [0, FONT_PAUSE]) {
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    canvas.width = Math.round(width * scale);
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+  }
   return canvas.toDataURL("image/png").split(",")[1];
 }
