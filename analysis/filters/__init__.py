@@ -80,6 +80,7 @@ class Filters:
     published: Word = _value(
         "Published rows", ("show", "Beside the runs"), ("hide", "Hidden"), rare=True
     )
+    scores: Word = _value("Scores of", empty="Corrected, where people rated enough")
     turns: Word = _value("Turns", ("", "Final turns"), ("all", "All turns"))
     align: Word = _value("Count turns", ("", "From the first"), ("end", "From the last"), rare=True)
     epsilon: Word = _value(

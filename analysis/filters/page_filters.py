@@ -88,6 +88,26 @@ def with_people(selection: Selection, user: User) -> Selection:
     )
 
 
+# Whose scores a page shows, where people rated plans of its agents.
+SCORES = (
+    FilterOption("judges", "Judges"),
+    FilterOption("people", "People"),
+    FilterOption("corrected", "Judges corrected by people"),
+)
+
+
+def with_scores(selection: Selection) -> Selection:
+    """Return the selection with whose scores it shows, where people rated its trajectories."""
+    offered = SCORES if selection.people and known_dimensions(selection.system) else ()
+    wanted = selection.filters.scores
+    known = {option.value for option in offered}
+    return replace(
+        selection,
+        filters=replace(selection.filters, scores=wanted if wanted in known else ""),
+        options={**selection.options, "scores": offered},
+    )
+
+
 def with_profile(selection: Selection) -> Selection:
     """Return the selection with the agent that the address names, if there is such an agent."""
     agents = {run.agent: run.label for run in selection.runs}

@@ -22,6 +22,7 @@ from analysis.filters.page_filters import (
     with_measure,
     with_people,
     with_profile,
+    with_scores,
 )
 from analysis.filters.runs import is_judged
 from analysis.filters.selection import Selection
@@ -147,12 +148,13 @@ PAGES: dict[str, AnalysisPage] = {
     for page in (
         AnalysisPage(
             "leaderboard", "Leaderboard", "Which agent is better?",
-            ("published", "runs"), beside_published=True,
+            ("scores", "published", "runs"), beside_published=True, beside_people=True,
         ),
         AnalysisPage(
             "compare-models", "Compare models",
             "Which of these agents is better, and is that real?",
-            ("measure", "against", "published", "runs"), beside_published=True,
+            ("measure", "scores", "against", "published", "runs"), beside_published=True,
+            beside_people=True,
             part_of="leaderboard",
         ),
         AnalysisPage(
@@ -166,8 +168,8 @@ PAGES: dict[str, AnalysisPage] = {
         ),
         AnalysisPage(
             "rubric", "Rubric", "On which dimensions are agents good or bad?",
-            ("turns", "published", "runs"), fits=is_judged, beside_published=True,
-            part_of="decline",
+            ("scores", "turns", "published", "runs"), fits=is_judged, beside_published=True,
+            beside_people=True, part_of="decline",
         ),
         AnalysisPage(
             "decline", "Decline", "Do plans get worse from turn to turn?",
@@ -316,6 +318,8 @@ def select(
         selection = with_published(selection, beside=page.beside_published)
     if page.beside_people:
         selection = with_people(selection, user)
+    if "scores" in page.filters:
+        selection = with_scores(selection)
     notes = unknown_values(known, selection, page.filters) if selection.options else []
     return replace(
         selection,

@@ -24,6 +24,13 @@ from analysis.pages.comparisons import (
     scale_of,
     tasks_column,
 )
+from analysis.pages.correction import (
+    NO_WALD,
+    CorrectedMeasure,
+    corrected_measure,
+    say_correction,
+    show_correction,
+)
 from analysis.pages.leaderboard.rows import signature
 from analysis.pages.outcome_estimates import estimate_measure, left_out
 from analysis.reports import addresses, system_facts
@@ -80,8 +87,12 @@ def content(page: Page) -> Content:
     measure, (low, high) = measures[metric], scale_of(system, metric)
     title, unit = measure.title, unit_of_differences(measure)
     frame = measure_frame(runs, metric, system)
+    corrected = corrected_measure(page, frame, metric, title, (low, high))
+    valued = [_value(run, frame, metric, measure, system) for run in runs]
+    if corrected is not None:
+        valued = [_corrected(one, corrected) for one in valued]
     agents = sorted(
-        (_value(run, frame, metric, measure, system) for run in runs),
+        valued,
         key=lambda one: (one.value.value is None, -(one.value.value or 0), one.run.label),
     )
     places = {one.run.label: place for place, one in enumerate(agents)}
@@ -94,6 +105,8 @@ def content(page: Page) -> Content:
         among=page.selection.agents_here,
         most=None if high is None or low is None else high - low,
     )
+    if corrected is not None:
+        comparisons = corrected.models.comparisons
     family, run_of = comparisons.family, {run.label: run for run in runs}
     against = {run.agent: run.label for run in runs}.get(filters.against, "")
     pairs = drawn = comparisons.against(against) if against else comparisons.pairs
@@ -114,6 +127,8 @@ def content(page: Page) -> Content:
     named = _answer(page, agents, tested, family.size, against, measure)
     page.answers = bool(tested)
     page.compared([pair.comparison.difference for pair in tested], unit)
+    if corrected is not None:
+        say_correction(page, corrected.correction, corrected.models, unit)
     if named is not None:
         page.onward(f"{named.first} and {named.second}, task by task", tasks(named))
     if any(run.agent_kind == "recorded" for run in runs):
@@ -154,7 +169,7 @@ def content(page: Page) -> Content:
         "pairs",
         "Pairs",
         pairs,
-        _pair_columns(measure, run_of, tasks, binary=binary),
+        _pair_columns(measure, run_of, tasks, binary=binary, counted=corrected is None),
         link=lambda pair: Link(url=tasks(pair)),
         note=f"Paired by task. Intervals and p-values are corrected over {family.statement} "
         "(Bonferroni).",
@@ -181,7 +196,7 @@ def content(page: Page) -> Content:
         outcomes = ["first higher", "equal", "second higher"]
         if binary:
             outcomes = ["first alone", "both", "neither", "second alone"]
-        return share_cells(rows, outcomes) if rows else None
+        return share_cells(rows, outcomes) if rows and corrected is None else None
 
     page.figure(
         "matrix",
@@ -224,6 +239,8 @@ def content(page: Page) -> Content:
     _published_table(page, metric, title)
     values = [one.value for one in agents]
     left_out = exclusions(values)
+    if corrected is not None:
+        show_correction(page, corrected.models, unit, title)
     page.how(
         f"{title}: {measure.help} Intervals: {how_interval(values) or 'none'}.",
         left_out_sentence(left_out),
@@ -232,6 +249,12 @@ def content(page: Page) -> Content:
         return
     intervals = how_interval([pair.comparison.difference for pair in pairs]) or "no interval"
     not_tested = f" Not tested: {counted(family.excluded)}." if family.excluded else ""
+    if corrected is not None:
+        page.how(
+            "Difference: of corrected means, with each task’s influence on both; t test by task. "
+            f"Family: {family.statement}, whichever are shown (Bonferroni)."
+        )
+        return
     page.how(
         "Difference: mean over common tasks of first minus second, every task with the same "
         f"weight; {intervals}.",
@@ -266,6 +289,11 @@ def _value(
         again = "several attempts at a task: they are not independent"
         return AgentValue(run, value, Estimate.without_value(again))
     return AgentValue(run, value, share(int(known[metric].sum()), len(known), method="wald"))
+
+
+def _corrected(one: AgentValue, corrected: CorrectedMeasure) -> AgentValue:
+    """Return the value of an agent that the page shows in place of the judges'."""
+    return AgentValue(one.run, corrected.value(one.run.label), Estimate.without_value(NO_WALD))
 
 
 def _answer(
@@ -362,8 +390,12 @@ def _pair_columns(
     tasks: Callable[..., str],
     *,
     binary: bool,
+    counted: bool,
 ) -> list[Column[ModelPair]]:
-    """Give each pair its values, its counts, its test and its verdict."""
+    """Give each pair its values, its counts, its test and its verdict.
+
+    Corrected by people no task is won or lost, so nothing is ``counted``.
+    """
     first, second = "First higher", "Second higher"
     if measure.in_percent:
         first, second = "Won", "Lost"
@@ -419,7 +451,7 @@ def _pair_columns(
             unit_of_differences(measure),
             help="First minus second, simultaneous 95 % interval",
         ),
-        *counts,
+        *(counts if counted else ()),
         p_column(itself),
         clear_column(itself),
         left_out_column(itself),

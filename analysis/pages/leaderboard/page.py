@@ -18,12 +18,14 @@ from analysis.kit.columns import Column
 from analysis.kit.empty import no_runs
 from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
+from analysis.pages.correction import corrected_measure, say_correction, show_correction
 from analysis.pages.leaderboard.rows import (
     BOTH,
     DIFFER,
     EXHAUSTED,
     AgentResult,
     blind_rows,
+    by_estimate,
     is_recorded,
     published_rows,
     ranked,
@@ -80,8 +82,13 @@ def content(page: Page) -> Content:
         row_of(run, frame, measures, titles, headline)._replace(pool=pools.get(run.pk))
         for run in page.runs
     ])  # fmt: skip
+    corrected = corrected_measure(page, frame, headline[0], main.title, (0, 1))
+    if corrected is not None:
+        rows = ranked([by_estimate(row, headline[0], corrected.value(row.label)) for row in rows])
     placed = [row for row in rows if row.rank is not None and row.main.value is not None]
     compared = _compare_placed(page, frame, headline[0], main, placed)
+    if corrected is not None:
+        compared = corrected.compared([r.label for r in placed], page.selection.agents_here)
     extreme = find_extreme({row.label: row.main.value for row in placed}, compared_models(compared))
     ranks = {rank.model: rank for rank in compared.ranks} if len(placed) > 1 else {}
     certificate, every_task = selection.certificate, selection.filters.tasks == ALL_TASKS
@@ -101,14 +108,19 @@ def content(page: Page) -> Content:
     page.answer(_answer(rows, defined, placed, extreme, main, second))
     page.answers = bool(defined)
     points = unit_of_differences(main)
+    if corrected is not None:
+        say_correction(page, corrected.correction, corrected.models, points)
     page.compared([extreme.difference] if extreme.difference is not None else [], points)
     _warn_of_blind(page, defined, blind, main)
     _warn_of_recorded(page, rows, headline, measures)
     _warn_of_unranked(page, rows)
 
     means = [measures[name].title for name in labels.measures if measures[name].kind != "rate"]
-    rates = [measures[name].title for name in labels.measures if measures[name].kind == "rate"]
-    by_task = any(row.main.interval is not None and row.main.interval.unit for row in rows)
+    shown = [name for name in labels.measures if corrected is None or name != headline[0]]
+    rates = [measures[name].title for name in shown if measures[name].kind == "rate"]
+    by_task = corrected is None and any(
+        row.main.interval is not None and row.main.interval.unit for row in rows
+    )
     both = f"{main.name} and {second.name}" if second is not None else main.name
     filled = "Filled: run here." + " Diamonds: blind policies." * bool(blind)
     filled += " Open circles, dotted: published." * bool(published)
@@ -135,6 +147,8 @@ def content(page: Page) -> Content:
             page.onward("On which dimensions?", page.other("rubric"))
     yield
 
+    if corrected is not None:
+        show_correction(page, corrected.models, unit_of(main), main.title)
     page.table(
         "counted",
         "Where it matters which dimensions count",
@@ -247,6 +261,8 @@ def _stated(estimate: Estimate, main: Measure) -> str:
     if interval is None:
         return f"{main.says or main.name} {value} {over} {n}"
     method = interval.method.title() if main.kind == "rate" else interval.method
+    if interval.method.startswith("t by task, "):  # which the next sentence says
+        method = "t"
     inside = ends(interval, unit_of(main)) + " %" * (main.kind == "percent")
     return f"{main.says or main.name} {value} {over} {n} (95 % {method} interval {inside})"
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.filters.selection import ChosenRun
+from analysis.pages.correction import NO_WALD
 from analysis.pages.outcome_estimates import estimate_measure, left_out
 from analysis.reports.published import published_estimate
 from analysis.stats.comparison.ranks import rank_order
@@ -101,6 +102,12 @@ def row_of(
         endings=dict(Counter(str(code) for code in mine["termination"])),
         differ=int(known.sum()) if len(known) else None,
     )
+
+
+def by_estimate(row: AgentResult, metric: str, estimate: Estimate) -> AgentResult:
+    """Return the row by another estimate of what agents are ranked by, such as a corrected one."""
+    estimates = {**row.estimates, metric: estimate}
+    return row._replace(main=estimate, estimates=estimates, wald=Estimate.without_value(NO_WALD))
 
 
 def published_rows(

@@ -14,6 +14,7 @@ from analysis.kit.columns import Column
 from analysis.kit.empty import no_runs
 from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
+from analysis.pages.rubric.corrected import corrected_dimensions
 from analysis.reports import addresses, figure_specs, run_marks, system_facts
 from analysis.reports import content as parts
 from analysis.reports.content import Cell, exclusions, how_interval
@@ -86,12 +87,18 @@ def content(page: Page) -> Content:
         )
         for run in page.runs
     ]
+    corrected = corrected_dimensions(page, frame, keys) if final else None
+    if corrected is not None:
+        rows = [row._replace(means=corrected.means(row.label)) for row in rows]
     overall: dict[str, float] = {}  # of each dimension, over all agents
     for dimension in dimensions:
         known = [value for row in rows if (value := row.means[dimension.key].value) is not None]
         if known:
             overall[dimension.key] = sum(known) / len(known)
-    between = _between_agents(frame, dimensions, selection.agents_here)
+    if corrected is None:
+        between = _between_agents(frame, dimensions, selection.agents_here)
+    else:
+        between = corrected.between(dimensions)
     published = (
         published_rows(selection.system, dimensions)
         if selection.filters.published != "hide"
@@ -106,10 +113,15 @@ def content(page: Page) -> Content:
     page.answers = bool(overall)
     if overall:
         plans = "final plans" if final else "plans of all turns"
-        extremes = _by_dimension(frame, dimensions, overall)
+        low, high = min(overall.values()), max(overall.values())
+        extremes = f"score {low:.2f} to {high:.2f} by dimension"
+        if corrected is None:
+            extremes = _by_dimension(frame, dimensions, overall)
         page.answer(f"Over {plural(len(rows), 'agent')}, {plans} {extremes}.")
         if len(rows) > 1:
             page.answer(_clear_gaps(rows, between))
+        if corrected is not None:
+            corrected.say(page)
         wholly = [titles[key].lower() for key in lacking if key not in overall]
         if wholly:
             page.answer(f"Judges left {listed(wholly)} unscored.")

@@ -42,6 +42,7 @@ def correct_models(
     weight: float | None = None,
     among: int | None = None,
     alpha: float = 0.05,
+    measures: int = 1,
     scale: Scale = OPEN_SCALE,
 ) -> CorrectedModels:
     """Correct the mean of each model, and compare all of them by task.
@@ -56,6 +57,8 @@ def correct_models(
         As in `corrected_means.correct_mean`.
     among, alpha
         As in `model_comparisons.compare_models`.
+    measures
+        The number of measures whose pairs are one family with these.
 
     Raises
     ------
@@ -83,7 +86,7 @@ def correct_models(
         for name, mean in means.items()
         if mean.weight is not None
     }
-    total = max(1, size * (size - 1) // 2)
+    total = max(1, size * (size - 1) // 2) * measures
     low, high = scale
     most = None if low is None or high is None else high - low
     comparisons = {
@@ -92,7 +95,9 @@ def correct_models(
     }
     values = {name: mean.estimate.value for name, mean in means.items()}
     tasks = {name: len(influences[name].by_task) if name in influences else 0 for name in units}
-    family = family_of_pairs(comparisons, values, tasks, measure=measure, among=size, alpha=alpha)
+    family = family_of_pairs(
+        comparisons, values, tasks, measure=measure, among=size, alpha=alpha / measures
+    )
     return CorrectedModels(means, family, moved_order(means))
 
 

@@ -1,0 +1,122 @@
+"""Last plans that people rated, with the probability with which each was drawn."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from analysis.filters.selection import ChosenRun
+from analysis.frames.people_scores import PeopleScores, people_scores
+from annotation.models import Item, Study
+from annotation.planning.draws import study_draws
+from annotation.studies.design import study_design
+from benchmarks.models import Turn
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+NO_DRAWS = "their study does not say with which probability it drew them"
+BY_HAND = "they were added to their study later"
+
+
+@dataclass(frozen=True)
+class RatedPlans:
+    """People's scores of last plans, by trajectory, and probabilities of all that was drawn from.
+
+    ``scores`` has the people's mean by trajectory and dimension; ``probabilities`` are those of
+    being rated in any of the studies, which were drawn independently. ``left_out`` counts rated
+    trajectories without a probability, by reason.
+    """
+
+    scores: Mapping[tuple[int, str], float] = field(default_factory=dict)
+    probabilities: Mapping[int, float] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    people: PeopleScores = field(default_factory=PeopleScores)
+
+    def means(self, trajectories: Sequence[int], dimension: str) -> list[float]:
+        """Return the people's scores of trajectories on a dimension; NaN where nobody rated it."""
+        return [self.scores.get((pk, dimension), nan) for pk in trajectories]
+
+    def chances(self, trajectories: Sequence[int]) -> list[float]:
+        """Return the probabilities of trajectories; NaN where no study could draw them."""
+        return [self.probabilities.get(pk) or nan for pk in trajectories]
+
+
+def rated_plans(
+    runs: Sequence[ChosenRun], studies: Sequence[int], dimensions: Sequence[str]
+) -> RatedPlans:
+    """Return what people said of the runs' last plans on the dimensions, in these studies."""
+    drawn: set[int] = set()
+    unknown: set[int] = set()
+    by_hand: set[int] = set()
+    missed: dict[int, float] = {}
+    usable: list[int] = []
+    for study in Study.objects.filter(pk__in=studies).order_by("pk"):
+        draws = study_draws(study)
+        items = list(
+            Item.objects.filter(study=study, use=Item.Use.MAIN, trajectory__isnull=False)
+            .order_by("rank")
+            .values_list("trajectory", flat=True)
+        )
+        if draws.missing:
+            unknown.update(items)
+            continue
+        usable.append(study.pk)
+        planned = int(study_design(study).record.get("items") or len(items))
+        drawn.update(items[:planned])
+        by_hand.update(items[planned:])
+        for pk, probability in draws.probabilities.items():
+            missed[pk] = missed.get(pk, 1.0) * (1 - probability)
+    everything = people_scores(studies, runs)
+    people = people_scores(usable, runs)
+    last = dict(
+        Turn.objects.filter(is_final=True, trajectory__in={key[0] for key in people.means})
+        .order_by()
+        .values_list("trajectory", "index")
+    )
+    wanted, scores = set(dimensions), {}
+    for pk, turn, dimension in people.means:
+        if dimension in wanted and pk in drawn and turn in (None, last.get(pk)):
+            value = people.of(pk, last.get(pk, 0), dimension, last=True)
+            if value is not None:
+                scores[pk, dimension] = value
+    rated = {key[0] for key in everything.means}
+    left_out = {
+        reason: len(some & rated - drawn)
+        for reason, some in ((NO_DRAWS, unknown - by_hand), (BY_HAND, by_hand))
+        if some & rated - drawn
+    }
+    return RatedPlans(scores, {pk: 1 - rest for pk, rest in missed.items()}, left_out, people)
+
+
+def passes(
+    frame: "DataFrame", plans: RatedPlans, counted: Mapping[int, tuple[float, Sequence[str]]]
+) -> Any:
+    """Return whether each last plan is accurate by the people's scores: 1, 0, or NaN.
+
+    Parameters
+    ----------
+    frame
+        `outcome_frame` with validity.
+    counted
+        Threshold and dimensions that count, by run.
+
+    Notes
+    -----
+    The same rule as for judges: the plan is valid, and the mean score is at least the threshold on
+    every dimension that counts. Unknown where people did not score one of them, and for runs whose
+    rule is not known.
+    """
+    import numpy as np
+
+    verdicts = np.full(len(frame), np.nan)
+    rows = zip(
+        frame["run"].tolist(), frame["trajectory"].tolist(), frame["valid"].tolist(), strict=True
+    )
+    for place, (run, pk, valid) in enumerate(rows):
+        tau, dimensions = counted.get(run, (nan, ()))
+        scores = [plans.scores.get((pk, key)) for key in dimensions]
+        known = [score for score in scores if score is not None]
+        if known and len(known) == len(scores) and valid == valid:
+            verdicts[place] = float(bool(valid) and min(known) >= tau - 1e-9)
+    return verdicts

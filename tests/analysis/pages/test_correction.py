@@ -1,0 +1,172 @@
+"""Pages that correct judges by people: planted bias is put right, and what cannot be is said."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from django.contrib.auth.models import User
+
+from analysis.filters import Filters
+from analysis.filters.datasets import select_runs
+from analysis.filters.page_filters import with_measure, with_people, with_scores
+from analysis.reports.content import Report
+from annotation.models import Study
+from annotation.studies.design import DRAWN
+from tests.analysis.page_reports import report_of
+from tests.analysis.rows import (
+    KEYS,
+    flat,
+    make_dataset,
+    make_person,
+    make_ratings,
+    make_run,
+    make_study,
+    make_trajectory,
+)
+
+pytestmark = pytest.mark.django_db
+TASKS, RATED = 50, 40
+# Share of last plans that are good, by judges and by people: in reverse order.
+JUDGED = {"ada": 0.8, "ben": 0.5, "cleo": 0.2}
+PEOPLE = {"ada": 0.3, "ben": 0.5, "cleo": 0.9}
+
+
+def plant(*, rated: int = RATED, drawn: bool = True) -> Study:
+    """Three agents whom the judges order the wrong way round, and a study of some of their plans.
+
+    A good plan has 4 points on every dimension, another one 2; the threshold is 3.5.
+    """
+    rng = np.random.default_rng(20261128)
+    dataset, study = make_dataset(tasks=TASKS), make_study()
+    person = make_person("mia", "view_results")
+    probabilities = []
+    for agent, share in JUDGED.items():
+        run = make_run(dataset, agent)
+        run.settings = {"tau": 3.5, "dimensions": "all"}
+        run.save(update_fields=["settings"])
+        good, liked = rng.random(TASKS) < share, rng.random(TASKS) < PEOPLE[agent]
+        liked = np.where(rng.random(TASKS) < 0.3, good, liked)
+        ids = []
+        for task in range(TASKS):
+            right = float(good[task])
+            trajectory = make_trajectory(
+                run, task + 1, scores=[flat(4.0 if right else 2.0)], valid=1.0, accurate=right,
+                accurate_all=right, accurate_main=right,
+            )  # fmt: skip
+            ids.append(trajectory.pk)
+            if task < rated:
+                make_ratings(
+                    study, person, trajectory, dict.fromkeys(KEYS, 4 if liked[task] else 2)
+                )
+        probabilities.append([rated / TASKS, ",".join(map(str, ids))])
+    if drawn:
+        study.settings = {"design": {DRAWN: probabilities, "items": 3 * rated}}
+        study.save(update_fields=["settings"])
+    return study
+
+
+def report(key: str, scores: str = "", measure: str = "") -> Report:
+    reader = User.objects.filter(username="root").first() or make_person("root", superuser=True)
+    selection = with_people(select_runs(Filters()), reader)
+    filters = replace(selection.filters, scores=scores, measure=measure)
+    selection = with_scores(replace(selection, filters=filters))
+    return report_of(key, with_measure(selection) if measure else selection)
+
+
+def column(made: Report, name: str, table: str = "board") -> dict[str, object]:
+    """The values of a column by agent, as in the CSV."""
+    shown = made.table(table)
+    assert shown is not None
+    place = list(shown.header).index(name)
+    return {str(row[0]): row[place] for row in shown.records()}
+
+
+def order(made: Report) -> list[str]:
+    return list(column(made, "rank"))[:3]
+
+
+def test_the_order_of_biased_judges_is_put_right_and_the_page_says_so() -> None:
+    plant()
+    judged = report("leaderboard", "judges")
+    assert order(judged) == ["Ada", "Ben", "Cleo"]
+    made = report("leaderboard")
+    assert order(made) == ["Cleo", "Ben", "Ada"]
+    assert (
+        "Ratings of 120 drawn plans by 1 person move the judges’ scores: Ada by −" in made.sentence
+    )
+    assert "The order changes: Cleo is now above Ben (3 pairs change places)." in made.sentence
+    moved = column(made, "moved", "corrected")
+    assert float(str(moved["Ada"])) < -0.2
+    assert float(str(moved["Cleo"])) > 0.4
+    assert any("drawn with known probabilities" in text for text in [made.methods])
+
+
+def test_people_alone_have_the_intervals_of_their_ratings() -> None:
+    plant()
+    made = report("leaderboard", "people")
+    assert order(made) == ["Cleo", "Ben", "Ada"]
+    assert "These are the scores of 1 person alone, on 120 drawn plans." in made.sentence
+
+
+def test_with_few_ratings_judges_are_shown_with_how_many_more_are_needed() -> None:
+    plant(rated=12)
+    made = report("leaderboard")
+    assert order(made) == ["Ada", "Ben", "Cleo"]
+    assert any("so up to 28 more" in notice.text for notice in made.notices)
+
+
+def test_ratings_without_probabilities_correct_nothing() -> None:
+    plant(drawn=False)
+    made = report("leaderboard", "corrected")
+    shown = made.table("corrected")
+    assert shown is not None
+    assert {column(made, "rank")[name] for name in ("Ada", "Ben", "Cleo")} == {None}
+    assert "undefined" in made.sentence
+    assert any("does not say with which probability" in notice.text for notice in made.notices)
+
+
+def test_plans_that_were_added_by_hand_are_left_out_and_counted() -> None:
+    study = plant()
+    study.settings["design"]["items"] = 3 * RATED - 5
+    study.save(update_fields=["settings"])
+    made = report("leaderboard", "corrected")
+    assert any("they were added to their study later" in notice.text for notice in made.notices)
+    assert sum(int(str(n)) for n in column(made, "rated", "corrected").values()) == 3 * RATED - 5
+
+
+def test_the_rubric_is_corrected_by_dimension() -> None:
+    plant()
+    judged, made = report("rubric", "judges"), report("rubric")
+    key = next(name for name in list(made.tables[0].header) if name.endswith("feasibility"))
+    assert float(str(column(judged, key, "means")["Ada"])) > float(
+        str(column(judged, key, "means")["Cleo"])
+    )
+    assert float(str(column(made, key, "means")["Ada"])) < float(
+        str(column(made, key, "means")["Cleo"])
+    )
+    assert "the order of the agents changes on 8 of 8 dimensions" in made.sentence
+
+
+def test_without_ratings_nothing_is_offered_or_said() -> None:
+    dataset = make_dataset()
+    make_trajectory(make_run(dataset, "ada"), 1, accurate=1.0)
+    selection = with_scores(
+        with_people(select_runs(Filters()), make_person("root", superuser=True))
+    )
+    assert selection.options["scores"] == ()
+    assert "judges" not in report_of("leaderboard", selection).sentence
+
+
+def test_pairs_are_compared_by_corrected_means() -> None:
+    plant()
+    made = report("compare-models", measure="accurate")
+    assert "Cleo and Ben do not differ clearly: Cleo is " in made.sentence
+    assert "move the judges’ scores" in made.sentence
+    shown = made.table("pairs")
+    assert shown is not None
+    assert "wins" not in shown.header
+    by_dimension = report("compare-models", "corrected", measure="feasibility")
+    assert "move the judges’ scores" in by_dimension.sentence
+    judged = report("compare-models", "judges", measure="accurate").sentence
+    assert "Ada and Ben do not differ clearly: Ada is 20.0 points higher" in judged
+    assert "move" not in report("compare-models", "corrected", measure="turns").sentence
