@@ -54,6 +54,21 @@ def seen_slots(
             yield slot
 
 
+def newest_slots(
+    assignment: Assignment, slots: Sequence[Slot], same: Mapping[str, str]
+) -> list[Slot]:
+    """Return the places that a form shows while turns come one by one.
+
+    They are those of the newest turn, of the one before, and of the turn whose plan the newest
+    repeats (``same``, from `same_plans`), so that the form does not grow from turn to turn.
+    """
+    if revealed_turns(assignment, assignment.study) is None:
+        return list(slots)
+    newest = [f"{TURN}{turn}" for turn in seen_turns(assignment)[-2:]]
+    shown = {*newest, *(same[turn] for turn in newest[-1:] if turn in same)}
+    return [s for s in slots if s.subject in shown or not s.subject.startswith(TURN)]
+
+
 def refuse_hindsight(assignment: Assignment, subject: str, aspect: str) -> None:
     """Refuse what would be said of a turn before it is seen, or scored after the next one was."""
     if revealed_turns(assignment, assignment.study) is None:

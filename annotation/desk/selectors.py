@@ -11,6 +11,7 @@ from typing import Any
 from annotation.assignments.presence import questionnaire_of, rotation_of, visible_verdicts
 from annotation.assignments.stepwise import (
     is_locked,
+    newest_slots,
     open_turn,
     revealed_turns,
     same_plans,
@@ -269,6 +270,9 @@ def load_desk(
         # Those that are decided about stand in the form.
         candidates=[] if deciding else list(candidates.values()),
     )
+    same = same_plans([(turn.index, turn.same_as) for turn in reading.turns])
+    if item.state == Assignment.State.OPEN:
+        slots = newest_slots(item, slots, same)
     stays = frozenset(slot.name for slot in slots if is_locked(item, slot))
     return DeskPage(
         study=item.study,
@@ -285,7 +289,7 @@ def load_desk(
             missing=missing,
             locked=locked,
             stays=stays,
-            same=same_plans([(turn.index, turn.same_as) for turn in reading.turns]),
+            same=same,
         ),
         stored=stored,
         counts=counts,

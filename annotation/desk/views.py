@@ -157,8 +157,11 @@ def _settings(page: DeskPage, access: StudyAccess) -> dict[str, Any]:
             for name, answer in page.stored.items()
         },
         "edits": page.edits,
-        "revealed": page.revealed,
-        "reveals": page.reveals,
+        **(
+            {"revealed": page.revealed, "reveals": page.reveals}
+            if page.revealed is not None
+            else {}
+        ),
     }
 
 
