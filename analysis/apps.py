@@ -21,10 +21,11 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the trajectory list for re-judging and its search for the API, fit slopes when
-        a run ends, and keep the search and papers up to date.
+        a run ends, keep the search and papers up to date, and name the words of papers, from
+        which erased persons are taken out.
         """
         from analysis.browser.clusters import turn_uses  # noqa: F401
-        from analysis.models import FailureClustering, QuestionCheck
+        from analysis.models import FailureClustering, Paper, PaperVersion, QuestionCheck
         from analysis.pages.decline.services import fit_after_run
         from analysis.papers.deletion import delete_excerpts
         from annotation.people.mentions import add_free_texts
@@ -43,6 +44,8 @@ class AnalysisConfig(AppConfig):
         trajectories_deleted.connect(forget_words, dispatch_uid="search-index")
         turns_changed.connect(forget_turns, dispatch_uid="search-index-turns")
         trajectories_deleted.connect(delete_excerpts, dispatch_uid="paper-excerpts")
+        add_free_texts(Paper, "title")
+        add_free_texts(PaperVersion, "title", "blocks", "words")
 
 
 def forget_words(sender: object, ids: Sequence[int], **about: object) -> None:

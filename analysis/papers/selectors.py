@@ -32,8 +32,7 @@ def papers_for(user: User, seen: Visibility) -> QuerySet[Paper]:
 
     While somebody annotates blind, words of others may tell what they must not know yet.
     """
-    theirs = Q(owner__is_active=True) & ~Q(sharing=Paper.Sharing.PRIVATE)
-    mine = Q(owner=user)
+    mine, theirs = Q(owner=user), ~Q(sharing=Paper.Sharing.PRIVATE)
     rows = Paper.objects.filter(mine if seen.closed or seen.tasks else mine | theirs)
     return rows.select_related("owner")
 

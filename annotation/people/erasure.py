@@ -320,6 +320,8 @@ def _blank_account(user: User) -> None:
     erase_platform_ids(Recruit.objects.filter(user=user))
     for name in ("emailaddress_set", "authenticator_set", "socialaccount_set", "saved_views"):
         getattr(user, name).all().delete()
+    # What is shared belongs to others, too: it stays, by the tombstone.
+    user.papers.filter(sharing="private").delete()
     Annotator.objects.filter(user=user, is_simulated=False).delete()
     _blank_log(user)
     user.groups.clear()

@@ -17,6 +17,7 @@ from analysis.papers.services import (
     Draft,
     PaperChanged,
     PaperRefused,
+    create_paper,
     latest_version,
     restore_version,
     save_draft,
@@ -32,11 +33,12 @@ from analysis.papers.sources import (
 from analysis.papers.views import paper_url
 from annotation.deletion.studies import begin_with_studies, plan_study_deletion
 from annotation.models import Study
+from annotation.people.erasure import erase_person
 from benchmarks.deletion.plans import plan_run
 from benchmarks.deletion.services import begin_deletion
 from benchmarks.jobs.services import perform
 from benchmarks.models import Run
-from benchmarks.visibility import Visibility
+from benchmarks.visibility import EVERYTHING, Visibility
 from tests.analysis.papers.conftest import blocks_of, board, form_of, pin
 from tests.analysis.rows import (
     flat,
@@ -507,3 +509,17 @@ def test_the_api_lists_and_reads_papers(paper: Paper, rita: User, sven: User, ru
     assert other.get("/papers").json() == []
     assert other.get(f"/papers/{paper.pk}").status_code == 404
     assert other.get(f"/papers/{paper.pk}/file").status_code == 404
+
+
+def test_an_erased_persons_own_papers_go_and_shared_ones_stay_without_their_name(
+    rita: User, sven: User, paper: Paper
+) -> None:
+    root = User.objects.create_superuser("root")
+    create_paper(owner=rita, title="Only mine")
+    Paper.objects.filter(pk=paper.pk).update(title="By rita and sven")
+    share_paper(paper=paper, sharing=Paper.Sharing.EDIT)
+    erase_person(user=rita, by=root, typed="rita", reason="They asked for it.")
+    (left,) = papers_for(sven, EVERYTHING)
+    assert left.pk == paper.pk and "rita" not in left.title and "sven" in left.title
+    assert left.owner.get_username() == f"erased-{rita.pk}"
+    assert not Paper.objects.filter(title="Only mine").exists()
