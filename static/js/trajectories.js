@@ -98,7 +98,7 @@ document.addEventListener("htmx:afterSwap", showTray);
 // --- Keys: data-key names the button or link that a key presses --------------------------------
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+  if (event.target.closest("input:not([type=range]), textarea, select, [contenteditable]")) return;
   const control = document.querySelector('[data-key="' + CSS.escape(event.key) + '"]');
   if (!control) return;
   event.preventDefault();

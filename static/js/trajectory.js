@@ -355,8 +355,12 @@ function openMap(map, { page, turns, go }) {
     event.preventDefault();
     show(Number(link.dataset.message));
   });
-  const asked = /^#m-(\d{1,6})$/.exec(location.hash);
-  if (asked && Number(asked[1]) <= bits.length) show(Number(asked[1]));
+  function follow() {
+    const asked = /^#m-(\d{1,6})$/.exec(location.hash);
+    if (asked && Number(asked[1]) <= bits.length) show(Number(asked[1]));
+  }
+  addEventListener("hashchange", follow);
+  follow();
 }
 
 const page = document.querySelector("[data-reading]");
