@@ -150,6 +150,7 @@ _session: list[URLPattern | URLResolver] = [
     ),
     path("", live_play.session, name="session"),
     path("state/", live_play.session_state, name="session_state"),
+    path("writing/", live_play.session_writing, name="session_writing"),
     path("reply/<int:ask>/", live_play.session_reply, name="session_reply"),
     path("draft/<int:ask>/", live_play.session_draft, name="session_draft"),
     path("ready/", live_play.session_ready, name="session_ready"),

@@ -78,13 +78,14 @@ _TEXT_TYPES = ("text/", "application/json", "application/x-ndjson", "application
 class CompressText(GZipMiddleware):
     """Django's compression, whose random padding hides lengths, for what is text.
 
-    Archives and pictures are compressed already.
+    Archives and pictures are compressed already; events would wait for a block to be full.
     """
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
         """Compress text for clients that accept it."""
-        if not response.headers.get("Content-Type", "").startswith(_TEXT_TYPES):
+        kind = response.headers.get("Content-Type", "")
+        if not kind.startswith(_TEXT_TYPES) or kind == "text/event-stream":
             return response
         return super().process_response(request, response)

@@ -67,7 +67,7 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             "bind": f"fd://{self.listener.fileno()}",
             "worker_class": FinishingWorker,
             "workers": settings.WEB_PROCESSES,
-            "threads": settings.WEB_THREADS,
+            "threads": settings.WEB_THREADS + settings.STREAM_THREADS,
             "graceful_timeout": settings.WEB_DRAIN_SECONDS,
             "preload_app": True,
             "loglevel": "warning",

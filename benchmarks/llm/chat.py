@@ -156,11 +156,11 @@ def read_error(payload: bytes) -> Mapping[str, Any]:
 def _read(reply: Any, ask: Ask, native: bool) -> Completion:
     choices = reply.get("choices") if isinstance(reply, dict) else None
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        raise _reported(reply) or MalformedReply("a reply without a choice")
+        raise reported_error(reply) or MalformedReply("a reply without a choice")
     choice = choices[0]
     message = choice.get("message")
     if not isinstance(message, dict) or choice.get("finish_reason") == "error":
-        raise _reported(choice) or MalformedReply("a choice without a message")
+        raise reported_error(choice) or MalformedReply("a choice without a message")
     text, parts = _content(message.get("content"))
     thoughts, text = split_thoughts(text)
     raw_thoughts = message.get("reasoning_content") or message.get("reasoning")
@@ -184,7 +184,7 @@ def _read(reply: Any, ask: Ask, native: bool) -> Completion:
     )
 
 
-def _reported(value: Any) -> MalformedReply | None:
+def reported_error(value: Any) -> MalformedReply | None:
     """Return the error that some gateways send where a completion should be, as if all were
     well.
     """

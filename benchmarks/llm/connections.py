@@ -4,7 +4,7 @@ import logging
 import os
 import threading
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchmarks.llm.config import EndpointConfig
@@ -27,6 +27,8 @@ class EndpointConnection:
     limiter: Limiter
     redactor: Redactor
     gate: AddressGate
+    # Holds something once the server has refused to stream; it is not asked for that again.
+    unstreamed: set[str] = field(default_factory=set)
 
 
 _opened: dict[tuple[int, str], EndpointConnection] = {}

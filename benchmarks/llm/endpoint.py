@@ -21,6 +21,7 @@ from benchmarks.llm.limits import CallPermit, NoPlace
 from benchmarks.llm.retries import EXHAUSTED, RetryPolicy, Trouble, read_wait, retried
 from benchmarks.llm.scoring import NOT_SERVED, REQUIRED, read_scores, scoring_body, wants_scores
 from benchmarks.llm.security import EndpointRefused, Redactor, ReplyRefused
+from benchmarks.llm.streaming import REFUSED, STREAMED, StreamedCompletion
 
 # --- Prices ---------------------------------------------------------------------------------------
 
@@ -52,6 +53,7 @@ def estimate_cost(config: EndpointConfig, body: dict[str, Any]) -> float | None:
 if TYPE_CHECKING:
     from benchmarks.llm.transport import HttpReply
 
+CHAT = "/chat/completions"
 _NAME = re.compile(r"[A-Za-z0-9_.\[\]-]{1,60}")
 # What a server says about a refused key may show parts of it.
 _ABOUT_KEYS = (401, 403)
@@ -78,6 +80,9 @@ class EndpointAnswerer:
     clock, wall, sleep
         Time for limits, the time of day, and waiting; ``sleep`` may raise ``AnswererFailed`` to
         give a call up early.
+    grows
+        What is told of the text of a reply while it is being written, or None; then the reply is
+        streamed, if the server can. A try begins with an empty text.
     """
 
     config: EndpointConfig
@@ -89,6 +94,7 @@ class EndpointAnswerer:
     clock: Callable[[], float] = time.monotonic
     wall: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
+    grows: Callable[[Ask], Callable[[str], None] | None] = lambda ask: None
     instant: bool = False
 
     @property
@@ -156,9 +162,12 @@ class EndpointAnswerer:
 
         began = self.clock()
         scores = wants_scores(ask)
-        path = "/completions" if scores else "/chat/completions"
+        path = "/completions" if scores else CHAT
         try:
-            reply = connection.client.send("POST", path, seconds, body)
+            if (grow := None if scores else self.grows(ask)) is not None:
+                reply = self._send_streamed(connection, body, seconds, grow)
+            else:
+                reply = connection.client.send("POST", path, seconds, body)
             if not reply.ok:
                 refusal = self._refusal(reply, connection.redactor)
                 if scores and reply.status in NOT_SERVED:
@@ -190,6 +199,33 @@ class EndpointAnswerer:
             model_reported=clean(done.model),
             finish=clean(done.finish),
         )
+
+    def _send_streamed(
+        self,
+        connection: EndpointConnection,
+        body: dict[str, Any],
+        seconds: float,
+        grow: Callable[[str], None],
+    ) -> "HttpReply":
+        """Return a reply that was streamed, with its content as if it had come at once.
+
+        A server that refuses to stream, or does not, is asked without.
+        """
+        began, client = self.clock(), connection.client
+        grow("")  # whatever an earlier try had brought
+        if not connection.unstreamed:
+            clean = connection.redactor.clean
+            stream = StreamedCompletion(lambda text: grow(clean(text)), self.clock)
+            reply = client.send("POST", CHAT, seconds, {**body, **STREAMED}, stream.feed)
+            if reply.ok and reply.streamed:
+                return replace(reply, content=stream.completion())
+            if reply.status not in REFUSED:
+                return reply
+            seconds = max(0.001, seconds - (self.clock() - began))
+        reply = client.send("POST", CHAT, seconds, body)
+        if reply.ok:
+            connection.unstreamed.add(CHAT)
+        return reply
 
     def _refusal(self, reply: "HttpReply", redactor: Redactor) -> Trouble:
         """Return an answer with a status that means no.

@@ -8,14 +8,15 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpcore2
 
 from benchmarks.llm.hosts import AddressGate
 from benchmarks.llm.security import ReplyRefused, Secret
+from benchmarks.llm.streaming import EVENT_STREAM
 
 # --- Deadlines ------------------------------------------------------------------------------------
 
@@ -141,6 +142,11 @@ class HttpReply:
     def ok(self) -> bool:
         return 200 <= self.status < 300
 
+    @property
+    def streamed(self) -> bool:
+        """Return whether the content is a stream of events."""
+        return self.headers.get("content-type", "").startswith(EVENT_STREAM)
+
 
 class EndpointClient:
     """Sends requests to one address, from any thread, over connections that it keeps.
@@ -161,11 +167,19 @@ class EndpointClient:
             network_backend=GuardedBackend(self._deadline, gate),
         )
 
-    def send(self, method: str, path: str, seconds: float, body: Any = None) -> HttpReply:
+    def send(
+        self,
+        method: str,
+        path: str,
+        seconds: float,
+        body: Any = None,
+        watch: Callable[[bytes], None] | None = None,
+    ) -> HttpReply:
         """Send a request and return its reply, whatever its status.
 
         ``path`` is below that of the base URL, ``body`` a JSON value or None. The whole reply must
-        be there within ``seconds``. Raises one of ``BREAKDOWNS`` if there is none,
+        be there within ``seconds``. ``watch`` is given each part of a stream of events as it
+        arrives. Raises one of ``BREAKDOWNS`` if there is none,
         ``EndpointRefused`` for an address that is not allowed, ``ReplyRefused`` for a reply that is
         too long.
         """
@@ -176,7 +190,9 @@ class EndpointClient:
                 name.decode("latin-1").lower(): value.decode("latin-1")
                 for name, value in response.headers
             }
-            return HttpReply(response.status, headers, _bounded(response.iter_stream()))
+            reply = HttpReply(response.status, headers, b"")
+            watching = watch if reply.ok and reply.streamed else None
+            return replace(reply, content=_bounded(response.iter_stream(), watching))
         finally:
             response.close()
 
@@ -212,7 +228,7 @@ class EndpointClient:
         self._pool.close()
 
 
-def _bounded(parts: Iterable[bytes]) -> bytes:
+def _bounded(parts: Iterable[bytes], watch: Callable[[bytes], None] | None) -> bytes:
     """Return a reply's content, which must come to an end."""
     pieces, size = [], 0
     for part in parts:
@@ -220,4 +236,6 @@ def _bounded(parts: Iterable[bytes]) -> bytes:
         if size > LONGEST_REPLY:
             raise ReplyRefused(f"the reply is longer than {LONGEST_REPLY} bytes")
         pieces.append(part)
+        if watch is not None:
+            watch(part)
     return b"".join(pieces)

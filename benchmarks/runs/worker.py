@@ -21,6 +21,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from benchmarks.calls.log import LeaseLost
+from benchmarks.core.answerers import Answerer
 from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped, Suspended
 from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
 from benchmarks.jobs.leases import LEASE, heartbeat
@@ -42,6 +43,7 @@ from benchmarks.outages import keep_trying
 from benchmarks.request_ids import forget_request_id
 from benchmarks.roles.services import build_answerers
 from benchmarks.runs.capacity import EndpointCapacity, asks_endpoints, measure_capacity
+from benchmarks.runs.growing import forget_growing, watched
 from benchmarks.runs.judging_log import log_of
 from benchmarks.runs.prepared import WORKABLE, PreparedRun, claimable
 from benchmarks.runs.services import bump_data_version, halt_run
@@ -474,8 +476,13 @@ def _drive(trajectory: Trajectory, owner: str, prepared: PreparedRun) -> tuple[s
 
     log = log_of(trajectory, owner, prepared.answerer_rows)
     roles = {**run.roles, **trajectory.role_changes}
+
+    def answerer_at(name: str, version: str) -> Answerer:
+        answerer = prepared.answerer_at(name, version)
+        return watched(answerer, trajectory.pk, system) if trajectory.reserved else answerer
+
     driver = Driver(
-        cast=build_answerers(system, task, roles, run.settings, prepared.answerer_at),
+        cast=build_answerers(system, task, roles, run.settings, answerer_at),
         log=log,
         parsers=system.parsers,
         seed_for=seeds_of(trajectory, task),
@@ -483,7 +490,11 @@ def _drive(trajectory: Trajectory, owner: str, prepared: PreparedRun) -> tuple[s
         stop=_stop_check(run.pk),
         executor=_live_executor() if trajectory.reserved else _executor(),
     )
-    result = driver.run(episode_of(trajectory, system, task))
+    try:
+        result = driver.run(episode_of(trajectory, system, task))
+    finally:
+        if trajectory.reserved:
+            forget_growing(trajectory.pk)
     log.store_kept()
     match result:
         case Finished():

@@ -236,7 +236,7 @@ CELERY_BROKER_URL = services.checked_broker(
 )
 CELERY_BROKER_TRANSPORT_OPTIONS = services.transport_options(CELERY_BROKER_URL, folder=BROKER_DIR)
 # In Redis, if that is the broker, so that machines share them.
-CACHES = services.caches(CELERY_BROKER_URL)
+CACHES = services.caches(CELERY_BROKER_URL, folder=DATA_DIR)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # The truth about background work is a Job row; a message only says "look".
 CELERY_TASK_IGNORE_RESULT = True
@@ -304,6 +304,9 @@ if WEB_PROCESSES > 1:
     # Before prometheus_client is imported: it then counts in files that all processes read.
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(DATA_DIR / "metrics")
 WEB_THREADS = env.integer("PLANJURY_WEB_THREADS", default=16, least=1, most=256)
+# How many pages of live sessions may watch a model write at once, in each web process. Each takes a
+# thread that mostly sleeps.
+STREAM_THREADS = env.integer("PLANJURY_STREAM_THREADS", default=64, least=1, most=512)
 # Fill an empty database with the demo.
 DEMO = env.flag("PLANJURY_DEMO", default=False)
 

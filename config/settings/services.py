@@ -163,7 +163,7 @@ def transport_options(url: str, *, folder: Path) -> dict[str, Any]:
     }
 
 
-def caches(url: str) -> dict[str, dict[str, Any]]:
+def caches(url: str, *, folder: Path) -> dict[str, dict[str, Any]]:
     """Return the caches: where limits are counted (``default``), and where finished analyses are
     kept.
 
@@ -172,8 +172,11 @@ def caches(url: str) -> dict[str, dict[str, Any]]:
     ``planjury:``. Without one, limits and the analyses
     that pages write (``reports``) are in the memory of the one web process, apart, so that reports
     cannot push out a counter; those that workers write (``kept``) are in the database, which both
-    kinds of process see. ``template_fragments``, which Django's ``cache`` tag uses, is in the
-    memory of each process everywhere: a fragment is quicker made than fetched from elsewhere.
+    kinds of process see. Replies that a worker is receiving (``growing``) change several times a
+    second and may be lost, so without Redis they are in files below ``folder``, on the one machine
+    on which web server and worker are then. ``template_fragments``, which Django's ``cache`` tag
+    uses, is in the memory of each process everywhere: a fragment is quicker made than fetched from
+    elsewhere.
     """
     fragments = {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
@@ -195,6 +198,11 @@ def caches(url: str) -> dict[str, dict[str, Any]]:
                 "LOCATION": "analysis_kept",
                 "OPTIONS": {"MAX_ENTRIES": 2_000},
             },
+            "growing": {
+                "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+                "LOCATION": folder / "growing",
+                "OPTIONS": {"MAX_ENTRIES": 2_000},
+            },
             "template_fragments": fragments,
         }
     shared = {
@@ -212,6 +220,7 @@ def caches(url: str) -> dict[str, dict[str, Any]]:
             ("default", "planjury:cache"),
             ("reports", "planjury:reports"),
             ("kept", "planjury:kept"),
+            ("growing", "planjury:growing"),
         )
     }
     return {**shared, "template_fragments": fragments}

@@ -56,7 +56,7 @@ if services.is_redis(CELERY_BROKER_URL):
     _number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 16
     CELERY_BROKER_URL = f"{CELERY_BROKER_URL.rpartition('/')[0]}/{_number}"
 CELERY_BROKER_TRANSPORT_OPTIONS = services.transport_options(CELERY_BROKER_URL, folder=BROKER_DIR)
-CACHES = services.caches(CELERY_BROKER_URL)
+CACHES = services.caches(CELERY_BROKER_URL, folder=DATA_DIR)
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 # Other threads do not see what a test has not committed: where it calls, it carries.

@@ -6,7 +6,7 @@ from typing import Literal
 
 Fault = Literal[
     "", "stall", "429", "quota", "500", "503", "400", "401", "redirect", "not-json", "not-a-chat",
-    "error-inside", "hang-up", "drip", "flood", "compressed", "echo",
+    "error-inside", "hang-up", "drip", "flood", "compressed", "echo", "cut",
 ]  # fmt: skip
 Style = Literal["", "nonsense", "empty", "cut-off", "filtered", "thinks", "think-tags", "no-usage",
                 "echo", "repeats", "contradicts"]  # fmt: skip
@@ -17,7 +17,9 @@ class Model:
     """The behaviour of a fake model.
 
     ``fault`` happens to the first ``tries`` tries of each request, 0 for every one. ``shares`` are
-    chances of faults by try. ``latency`` is in seconds. ``style`` is how an answer looks.
+    chances of faults by try. ``latency`` is in seconds. ``style`` is how an answer looks. ``pause``
+    is the time in seconds between two pieces of a streamed reply, None where all of it comes at
+    once, streamed or not; ``refuses_streams``: a request for a stream is refused.
     """
 
     about: str
@@ -29,6 +31,8 @@ class Model:
     share: float = 1.0
     scores: bool = True
     logprobs: bool = True
+    pause: float | None = 0.0
+    refuses_streams: bool = False
 
 
 MODELS: Mapping[str, Model] = {
@@ -52,6 +56,13 @@ MODELS: Mapping[str, Model] = {
     "redirect": Model("redirects to another path", "redirect"),
     "hang-up": Model("breaks off in the middle of a reply", "hang-up"),
     "hang-up-once": Model("breaks off in the middle of the first try", "hang-up", 1),
+    "writes": Model("streams some twenty words a second", pause=0.05),
+    "creeps": Model("streams a character a minute", pause=60.0),
+    "cut-once": Model("breaks a stream off in the middle, once", "cut", 1),
+    "cut-twice": Model("breaks a stream off in the middle, twice", "cut", 2),
+    "cut": Model("breaks every stream off in the middle", "cut"),
+    "no-streams": Model("refuses to stream", refuses_streams=True),
+    "unstreamed": Model("answers at once, whether it shall stream or not", pause=None),
     "drip": Model("sends its reply byte by byte, for ever", "drip"),
     "flood": Model("sends more than anybody wants", "flood"),
     "compressed": Model("sends a compressed reply unasked", "compressed"),

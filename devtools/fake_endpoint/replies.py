@@ -10,7 +10,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.core.digests import derive_seed, digest
@@ -58,7 +58,9 @@ class Reader:
 
     def __init__(self, body: dict[str, Any]) -> None:
         self.body = body
-        self.digest = digest(body)
+        # A streamed reply is the same as one that comes at once.
+        asked = {k: v for k, v in body.items() if k not in ("stream", "stream_options")}
+        self.digest = digest(asked)
         self.rng = random.Random(derive_seed("fake", self.digest))
         self.messages = [m for m in body.get("messages", ()) if isinstance(m, dict)]
         self.brief = "\n".join(self.texts_of_role("system"))
@@ -308,3 +310,32 @@ def _clusters(asked: str, most: int) -> list[dict[str, Any]]:
         }
         for kind in kinds
     ]
+
+
+# A word with the white space after it.
+_PIECE = re.compile(r"\s*\S+\s*")
+
+
+def stream_events(reply: dict[str, Any], *, by_letter: bool = False) -> Iterator[bytes]:
+    """Yield a completion as server-sent events: a piece for each word, or for each letter."""
+    choice = reply["choices"][0]
+    message = choice["message"]
+    content = str(message.get("content") or "")
+    if thoughts := message.get("reasoning_content"):
+        yield _event(reply, {"reasoning_content": thoughts})
+    for piece in content if by_letter else _PIECE.findall(content):
+        yield _event(reply, {"content": piece})
+    for index, call in enumerate(message.get("tool_calls") or ()):
+        yield _event(reply, {"tool_calls": [{"index": index, **call}]})
+    yield _event(reply, {}, choice["finish_reason"])
+    if "usage" in reply:
+        yield _event({**reply, "choices": []}, None, usage=reply["usage"])
+    yield b"data: [DONE]\n\n"
+
+
+def _event(
+    reply: dict[str, Any], delta: dict[str, Any] | None, finish: str | None = None, **more: Any
+) -> bytes:
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
+    event = {"id": reply["id"], "model": reply.get("model"), "choices": choices, **more}
+    return b"data: " + json.dumps(event).encode() + b"\n\n"

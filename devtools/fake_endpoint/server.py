@@ -9,6 +9,7 @@ import gzip
 import json
 import random
 import threading
+import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,7 +20,7 @@ from typing import Any
 from benchmarks.core.digests import derive_seed
 from benchmarks.llm.config import FAKE_OWNER
 from devtools.fake_endpoint.models import MODELS, Fault, Model, model_named
-from devtools.fake_endpoint.replies import Reader, completion, echoed
+from devtools.fake_endpoint.replies import Reader, completion, echoed, stream_events
 
 HOST = "127.0.0.1"
 _STATUS = {"429": 429, "quota": 429, "500": 500, "503": 503, "400": 400, "401": 401, "echo": 400}
@@ -32,7 +33,8 @@ _STALL, _DRIP, _FLOOD = 600.0, 0.05, 64 * 1024
 class Counts:
     """The requests that the server got; ``tries`` and ``answered`` are by digest of the request.
 
-    ``by_seed`` has for each seed how often it came, was answered, refused, or neither ("broken").
+    ``by_seed`` has for each seed how often it came, was answered, refused, or neither ("broken");
+    ``began`` has when the first piece of its streamed reply was sent, by the time of day.
     The tokens are those that a server would bill: all but those of refusals.
     """
 
@@ -42,6 +44,7 @@ class Counts:
     tries: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)
     by_seed: dict[Any, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    began: dict[Any, float] = field(default_factory=dict)
     tokens_in: int = 0
     tokens_out: int = 0
     followed: int = 0
@@ -59,6 +62,7 @@ class Counts:
             "billed": {"tokens_in": self.tokens_in, "tokens_out": self.tokens_out},
             "redirects_followed": self.followed,
             "most_at_once": self.most_at_once,
+            "began": dict(self.began),
         }
 
 
@@ -175,8 +179,8 @@ class Handler(BaseHTTPRequestHandler):
             return self._refuse(400, "unsupported", "completions here need echo and logprobs")
         if self.server.key and self.headers.get("authorization") != f"Bearer {self.server.key}":
             return self._refuse(401, "invalid_api_key", "Incorrect API key provided")
-        if body.get("stream"):
-            return self._refuse(400, "unsupported", "the fake endpoint does not stream")
+        if body.get("stream") and model_named(str(body.get("model"))).refuses_streams:
+            return self._refuse(400, "unsupported", "this model does not stream")
         counts = self.server.counts
         name = str(body.get("model", ""))
         with self.server.lock:
@@ -205,10 +209,35 @@ class Handler(BaseHTTPRequestHandler):
         else:
             reply, usage = completion(reader, model, self.headers.get("authorization"))
         self._count(reader, fault, usage)
-        if fault:
+        streams = reader.body.get("stream") and model.pause is not None
+        if streams and fault in ("", "cut", "flood"):
+            self._stream(reader, reply, model, fault)
+        elif fault:
             self._misbehave(fault, reader)
         else:
             self._send(200, reply)
+
+    def _stream(self, reader: Reader, reply: dict[str, Any], model: Model, fault: Fault) -> None:
+        """Send a reply in pieces as server-sent events; a faulty one has no end, or no middle."""
+        self.close_connection = True
+        self.send_response(200)
+        for name, value in (("content-type", "text/event-stream"), ("connection", "close")):
+            self.send_header(name, value)
+        self.end_headers()
+        pieces = list(stream_events(reply, by_letter=(model.pause or 0) >= 1))
+        if fault == "cut":
+            pieces = pieces[: len(pieces) // 2]
+        with suppress(OSError):
+            for number, piece in enumerate(pieces):
+                if number:
+                    self.server.closing.wait(model.pause)
+                else:
+                    with self.server.lock:
+                        self.server.counts.began[reader.body.get("seed")] = time.time()
+                self.wfile.write(piece)
+                self.wfile.flush()
+                while fault == "flood" and not self.server.closing.is_set():
+                    self.wfile.write(piece * 500)
 
     def _count(self, reader: Reader, fault: Fault, usage: Mapping[str, int]) -> None:
         counts = self.server.counts

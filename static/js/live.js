@@ -406,6 +406,35 @@ function settleLines() {
   lines = count;
 }
 
+// --- A reply of a model grows while it is written -------------------------------------------------
+let stream = null;
+function watchWriting() {
+  const url = find("#session-writing")?.dataset.stream;
+  if (!url || stream) {
+    if (!url && stream) closeStream();
+    return;
+  }
+  stream = new EventSource(url);
+  stream.onmessage = (event) => {
+    const text = find("#session-writing"), end = atEnd();
+    if (text) text.innerHTML = JSON.parse(event.data);  // the server has escaped it
+    if (end) toEnd();
+  };
+  stream.addEventListener("end", () => {
+    closeStream();
+    htmx.trigger("#session-poll", "look");
+  });
+  // No room for another stream, or a server that has gone: the polls go on, and it is tried again.
+  stream.onerror = () => {
+    closeStream();
+    setTimeout(watchWriting, 1000);
+  };
+}
+function closeStream() {
+  stream.close();
+  stream = null;
+}
+
 // A keyboard on the screen covers part of the window: the room is as high as what is left. Zoomed with two
 // fingers, less of the window is seen, too, but nothing is covered.
 const view = window.visualViewport;
@@ -413,6 +442,7 @@ let height = "100dvh";
 function fitRoom() {
   const seen = Math.round(view.height * view.scale), covered = seen < window.innerHeight - 1;
   if (covered && find(".room")) window.scrollTo(0, 0);
+  document.body.dataset.keyboard = covered ? "open" : "closed";
   if (height === (height = covered ? seen + "px" : "100dvh")) return;
   document.documentElement.style.setProperty("--room-height", height);
   if (follows) toEnd();
@@ -429,6 +459,16 @@ function setDrawer(open) {
   if (open) find("#room-side").focus({ preventScroll: true });
   else if (find("#room-side")?.contains(document.activeElement)) button.focus();
 }
+// On a phone a form of many fields is a sheet over the dialogue.
+document.addEventListener("click", (event) => {
+  const button = event.target instanceof Element && event.target.closest("[data-composer-toggle]");
+  if (!button) return;
+  const open = document.body.dataset.composer !== "open";
+  document.body.dataset.composer = open ? "open" : "closed";
+  button.setAttribute("aria-expanded", String(open));
+  button.textContent = open ? "Show the dialogue" : "Show all fields";
+  if (follows) toEnd();
+});
 const drawerOpen = () => document.body.dataset.drawer === "open";
 document.addEventListener("click", (event) => {
   if (!(event.target instanceof Element)) return;
@@ -452,6 +492,7 @@ function settle(posted) {
   tick();
   restore(posted);
   settleLines();
+  watchWriting();
   setDrawer(drawerOpen() && innerWidth < 1024);
   const aside = find("#session-desk .with-aside > :nth-child(2)");
   if (aside) aside.tabIndex = 0;  // it scrolls by itself

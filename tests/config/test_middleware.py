@@ -46,6 +46,11 @@ def test_a_stream_of_text_stays_one() -> None:
     assert gzip.decompress(b"".join(response)) == WORDS * 2
 
 
+def test_events_go_out_at_once() -> None:
+    events = StreamingHttpResponse(iter([b"data: 1\n\n"]), content_type="text/event-stream")
+    assert "Content-Encoding" not in answer(events).headers
+
+
 @pytest.mark.parametrize("kind", ["application/zip", "application/gzip", "image/png"])
 def test_an_archive_goes_out_as_it_is(kind: str) -> None:
     response = answer(HttpResponse(WORDS, content_type=kind))

@@ -110,8 +110,12 @@ def test_a_long_task_is_not_given_to_a_second_worker(tmp_path: Path) -> None:
 
 
 def test_machines_share_what_one_of_them_has_redis_for() -> None:
-    assert caches("redis://host/0")["default"]["BACKEND"].endswith("RedisOrMemoryCache")
-    assert caches("fsq://")["default"]["BACKEND"].endswith("locmem.LocMemCache")
+    assert caches("redis://host/0", folder=Path("/data"))["default"]["BACKEND"].endswith(
+        "RedisOrMemoryCache"
+    )
+    assert caches("fsq://", folder=Path("/data"))["default"]["BACKEND"].endswith(
+        "locmem.LocMemCache"
+    )
 
 
 def test_the_cache_keeps_what_it_is_given(db: None) -> None:

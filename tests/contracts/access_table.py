@@ -648,6 +648,7 @@ annotation:study_sessions         GET  login    404      403      404      ok   
 annotation:sessions_all           POST login    404      403      404      403      404      403      404      404      404
 annotation:session                GET  login    404      ok       404      moved    moved    moved    404      404      moved
 annotation:session_state          GET  login    404      ok       404      404      404      404      404      404      404
+annotation:session_writing        GET  login    404      ok       404      404      404      404      404      404      404
 annotation:session_reply          GET  login    404      moved    404      404      404      404      404      404      404
 annotation:session_reply          POST login    404      422      404      404      404      404      404      404      404
 annotation:session_draft          POST login    404      422      404      404      404      404      404      404      404

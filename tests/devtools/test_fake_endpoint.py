@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,7 @@ import pytest
 from benchmarks.systems.adaplanbench.parsers import PARSERS
 from devtools.fake_endpoint.models import MODELS, model_named
 from devtools.fake_endpoint.replies import Reader, reply_to
+from devtools.fake_endpoint.server import FakeServer
 from tests.benchmarks.llm.stage import Play
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,6 +131,7 @@ class TestServing:
         refused.value.close()
         told = get(server, "/counts")
         billed = told.pop("billed")
+        assert told.pop("began") == {}
         # a question and an answer may be billed, a refusal may not
         assert billed["tokens_in"] % 3 == 0 and billed["tokens_out"] > 0
         assert told == {
@@ -186,3 +189,16 @@ def test_the_command_says_where_it_is_and_stops_when_told():
         rest = process.stdout.read()
     for name in MODELS:
         assert name in rest
+
+
+def test_a_stream_begins_when_its_first_piece_is_sent() -> None:
+    with FakeServer() as server:
+        asked = body("a", "b", seed=5) | {"stream": True}
+        request = urllib.request.Request(
+            f"{server.base_url}/chat/completions", json.dumps(asked).encode()
+        )
+        with urllib.request.urlopen(request) as response:
+            lines = response.read().decode().splitlines()
+        began = get(server, "/counts")["began"]
+    assert lines[-2] == "data: [DONE]" and json.loads(lines[0][6:])["choices"][0]["delta"]
+    assert time.time() - 60 < began["5"] <= time.time()

@@ -60,7 +60,11 @@ def headline(state: SessionState) -> Headline:
             )
         case "background":
             who, since = _at_work(state)
-            does = "is writing" if who == _AGENT else "is working"
+            if state.session.study.blinded and who not in (_AGENT, _OTHERS):
+                # As if a person were asked.
+                title = who.removeprefix("The ").capitalize()
+                return Headline(f"{title}’s turn", "", since or turn.since, waits=True)
+            does = "is working" if who == _OTHERS else "is writing"
             return Headline(f"{who} {does}", "", since or turn.since, waits=True)
     if state.own:
         many = len(state.own)
@@ -77,14 +81,15 @@ def headline(state: SessionState) -> Headline:
 def writing_words(state: SessionState) -> str:
     """Return who is writing just now, for a player; empty where nobody is known to."""
     if state.turn.standing == "background":
-        return f"{_at_work(state)[0]} is writing"
+        who = _at_work(state)[0]
+        return f"{who} is {'working' if who == _OTHERS else 'writing'}"
     if not state.typing:
         return ""
     verb = "is" if len(state.typing) == 1 else "are"
-    return f"{' and '.join(place.title for place in state.typing)} {verb} writing"
+    return f"The {' and the '.join(place.title.lower() for place in state.typing)} {verb} writing"
 
 
-_AGENT = "The agent"
+_AGENT, _OTHERS = "The agent", "The other side"
 
 
 def _at_work(state: SessionState) -> tuple[str, datetime | None]:
@@ -98,10 +103,16 @@ def _at_work(state: SessionState) -> tuple[str, datetime | None]:
     if last is None:
         # A script answers at once; what comes after the reply to an agent is its plan.
         own_agent = place is not None and "agent" in place.roles
-        return ("The other side" if own_agent else _AGENT), None
+        return (_OTHERS if own_agent else _AGENT), None
     role, sent = last
     current = state.turn.standing == "stuck" or _is_new(state, sent)
-    return (_AGENT if role == "agent" else "The other side"), sent if current else None
+    return _speaker(state, role), sent if current else None
+
+
+def _speaker(state: SessionState, role: str) -> str:
+    """Return who writes in a role; whoever fills a place is called as its player would be."""
+    title = next((each.title for each in state.access.places if role in each.roles), "")
+    return f"The {title.lower()}" if title else _AGENT if role == "agent" else _OTHERS
 
 
 def _is_new(state: SessionState, since: datetime) -> bool:

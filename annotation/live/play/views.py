@@ -12,6 +12,7 @@ from django.http import (
     HttpResponseBase,
     JsonResponse,
     QueryDict,
+    StreamingHttpResponse,
 )
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -32,6 +33,7 @@ from annotation.live.play.dialogue import (
     newer_lines,
 )
 from annotation.live.play.drafts import NewerDraft, keep_draft
+from annotation.live.play.markdown import draw_markdown
 from annotation.live.play.presence import (
     name_page,
     note_gone,
@@ -70,6 +72,7 @@ from annotation.live.play.status import (
     why_removed,
     writing_words,
 )
+from annotation.live.play.writing import stream_writing, watch_writing
 from annotation.live.setup.sessions import mode_of
 from annotation.live.setup.views import instructions
 from annotation.models import Assignment, LivePlace, LiveSession, StudyText
@@ -79,6 +82,7 @@ from benchmarks.asks.forms import FROM_FIELDS, LONGEST, TypedReplyForm, read_fie
 from benchmarks.asks.selectors import composed_text, hints_on
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.ports.people import FieldsRefused, Hint
+from benchmarks.core.registry import find_system
 from benchmarks.models import OpenAsk
 
 STOP_POLLING = 286
@@ -202,6 +206,9 @@ def _context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]
         "shown": mark_lines(lines),
         "page_name": page,
     }
+    if state.turn.standing == "background" and find_system(state.plan.system).people.grows:
+        read = watch_writing(session.pk, state.access.user.pk)
+        context["written"] = draw_markdown(read()) if read is not None else None
     if state.over:
         context["final"] = final_plan(lines, state.plan.system)
         context["rates"] = is_asked_about(session, state.access.user)
@@ -210,10 +217,12 @@ def _context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]
 
 def _whole_context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]:
     """Return all that a ``page`` of a player shows."""
-    mode = mode_of(state.plan.system, state.plan.mode)
+    mode, place = mode_of(state.plan.system, state.plan.mode), state.place
+    assert place is not None
     context = {
         **_context(state, desk, page),
         "mode": mode,
+        "says": mode.places[place.number - 1].says,
         "told": instructions(state.plan.system, mode),
         "plan": state.plan,
     }
@@ -244,6 +253,21 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     except Http404:  # a moment ago
         return _player_left(request, pk)
     return _changed_parts(request, read_session_state(access), request.GET)
+
+
+@require_safe
+@signed_in
+def session_writing(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send the reply that a model is writing as it grows; 503 where too many pages do so."""
+    read = watch_writing(pk, person(request).pk) if pk <= LARGEST else None
+    if read is None:
+        raise Http404
+    events = stream_writing(read)
+    if events is None:
+        return HttpResponse(status=503)
+    response = StreamingHttpResponse(events, content_type="text/event-stream")
+    response["Cache-Control"], response["X-Accel-Buffering"] = "no-store", "no"
+    return response
 
 
 def _note_there(place: PolledPlace, page: str) -> None:

@@ -69,10 +69,14 @@ class ReplyForm:
 
 @dataclass(frozen=True)
 class Place:
-    """A place in a session: the roles that one person fills together."""
+    """A place in a session: the roles that one person fills together.
+
+    ``says`` tells its player in a line what they may say and what the other side sees.
+    """
 
     title: str
     roles: tuple[str, ...]
+    says: str = ""
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,8 @@ class People:
     ``tell_outcome`` adds what came of it, from the outcome's payload, where players may know.
     ``modes`` are the ways in which people take part in live sessions, ``dialogues`` make the
     conversation of the ask's context, by kind of reply and the query first, and ``story`` that of a
-    whole episode.
+    whole episode. ``grows`` are kinds of reply that all players read word for word: they see one
+    while a model writes it.
     """
 
     reply_forms: Mapping[str, ReplyForm] = field(default_factory=dict)
@@ -154,6 +159,7 @@ class People:
     modes: tuple[Mode, ...] = ()
     dialogues: Mapping[str, Dialogue] = field(default_factory=dict)
     story: Story | None = None
+    grows: frozenset[str] = frozenset()
 
     @property
     def gives_hints(self) -> bool:

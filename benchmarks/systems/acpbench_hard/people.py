@@ -235,7 +235,13 @@ MODES = (
         "agent",
         "Answer questions",
         "The person answers one question about a planning problem, as a model would.",
-        (Place("Agent", ("agent",)),),
+        (
+            Place(
+                "Agent",
+                ("agent",),
+                "Answer once. The page shows how your answer is read, and not whether it is right.",
+            ),
+        ),
         advice="Give people the questions that models got: accuracy can then be compared question "
         "by question.",
         minutes=3,

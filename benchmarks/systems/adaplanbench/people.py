@@ -371,19 +371,25 @@ _OWN_WORDS = (
     "choose a mode in which a person does."
 )
 
+_TELLS = (
+    "Tell the agent what its plan breaks. It sees your message, and not your list."
+)
+_MARKS = "Mark what a plan breaks, then tell the agent. It sees your message, and not your marks."
+_PLANS = "Write the whole plan. The user sees every plan; you see only what the user tells you."
+
 MODES = (
     Mode(
         "simulator",
         "User simulator",
         "You will be told what the plan breaks. Tell the agent.",
-        (Place("User", ("simulator",)),),
+        (Place("User", ("simulator",), _TELLS),),
         minutes=10,
     ),
     Mode(
         "judge_and_simulator",
         "Judge and user simulator",
         "The player decides which conditions a plan breaks, and tells the agent.",
-        (Place("User and judge", (*_JUDGES, "simulator")),),
+        (Place("User and judge", (*_JUDGES, "simulator"), _MARKS),),
         suggests=_JUDGES,
         minutes=15,
     ),
@@ -391,7 +397,7 @@ MODES = (
         "agent",
         "Agent",
         "The player plans, with the information that an agent gets.",
-        (Place("Agent", ("agent",)),),
+        (Place("Agent", ("agent",), _PLANS),),
         advice=_OWN_WORDS,
         minutes=15,
     ),
@@ -399,7 +405,14 @@ MODES = (
         "judge",
         "Judge",
         "The player judges each plan: which conditions it breaks, and how good it is.",
-        (Place("Judge", (*_JUDGES, "rubric_judge")),),
+        (
+            Place(
+                "Judge",
+                (*_JUDGES, "rubric_judge"),
+                "Mark what a plan breaks, and score it. The user objects to what you mark; "
+                "nobody sees scores.",
+            ),
+        ),
         suggests=_JUDGES,
         # One person has one opinion of a plan.
         settings={"rubric_judges": "1"},
@@ -409,7 +422,10 @@ MODES = (
         "two_people",
         "Two people",
         "One player plans. The other is the user and decides which conditions a plan breaks.",
-        (Place("Agent", ("agent",)), Place("User", (*_JUDGES, "simulator"))),
+        (
+            Place("Agent", ("agent",), _PLANS),
+            Place("User", (*_JUDGES, "simulator"), _MARKS),
+        ),
         suggests=_JUDGES,
         minutes=20,
     ),
@@ -417,7 +433,7 @@ MODES = (
         "two_people_judged",
         "Two people, judged by a model",
         "One player plans, the other is the user. A language model decides which conditions break.",
-        (Place("Agent", ("agent",)), Place("User", ("simulator",))),
+        (Place("Agent", ("agent",), _PLANS), Place("User", ("simulator",), _TELLS)),
         advice=_OWN_WORDS,
         minutes=20,
     ),
@@ -474,4 +490,5 @@ PEOPLE = People(
     modes=MODES,
     dialogues=DIALOGUES,
     story=STORY,
+    grows=frozenset({"plan", "feedback"}),
 )

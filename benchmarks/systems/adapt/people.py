@@ -403,12 +403,15 @@ END_MESSAGES: Mapping[str, str] = {
     "unparsable": "The robot gave too many unreadable replies in a row, so the session ended.",
 }
 
+_ANSWERS = "Answer what was asked. The agent sees your answer, and not your list of preferences."
+_ACTS = "Act in the household, or ask. The persona sees your questions, and not your actions."
+
 MODES = (
     Mode(
         "persona",
         "Persona",
         "The person has a list of preferences and answers the agent’s questions.",
-        (Place("Persona", ("persona",)),),
+        (Place("Persona", ("persona",), _ANSWERS),),
         excludes={"method": SILENT},
         minutes=10,
     ),
@@ -416,14 +419,17 @@ MODES = (
         "agent",
         "Agent",
         "The person acts in the household and may ask; a script or model is the persona.",
-        (Place("Agent", ("agent",)),),
+        (Place("Agent", ("agent",), _ACTS),),
         minutes=15,
     ),
     Mode(
         "two_people",
         "Two people",
         "One person acts in the household, another one is the persona.",
-        (Place("Agent", ("agent",)), Place("Persona", ("persona",))),
+        (
+            Place("Agent", ("agent",), _ACTS),
+            Place("Persona", ("persona",), _ANSWERS),
+        ),
         excludes={"method": SILENT},
         minutes=20,
     ),

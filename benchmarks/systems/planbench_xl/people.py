@@ -444,7 +444,14 @@ MODES = (
         "agent",
         "Agent",
         "The person answers a question by searching for tools and calling them.",
-        (Place("Agent", ("agent",)),),
+        (
+            Place(
+                "Agent",
+                ("agent",),
+                "Search, call a tool that a search showed, or answer once. You see what each call "
+                "returns, and not whether the answer is right.",
+            ),
+        ),
         minutes=20,
         alone=True,
     ),

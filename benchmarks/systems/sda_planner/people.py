@@ -278,7 +278,14 @@ MODES = (
         "agent",
         "Planner",
         "The person writes a plan for a household robot, and repairs it when a step fails.",
-        (Place("Planner", ("agent",)),),
+        (
+            Place(
+                "Planner",
+                ("agent",),
+                "Plan with the skills of the menus. The robot carries the plan out and tells you "
+                "the step that fails.",
+            ),
+        ),
         settings={"planner": "sda"},
         minutes=10,
         alone=True,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 from django.utils.html import escape
 
 from annotation.live.control.services import (
@@ -459,12 +460,38 @@ def test_one_player_sees_that_the_other_is_typing(ann: User) -> None:
     (ask,) = asked(session)
     writer, reader = enter(ann), enter(bob)
     before = page(reader, session)
-    assert "Agent is writing" not in before
+    assert "The agent is writing" not in before
     draft = {"fields": {"text": "1. Look"}, "version": 0}
     url = at(session, f"draft/{ask.pk}/")
     assert writer.post(url, json.dumps(draft), content_type="application/json").status_code == 200
-    assert "Agent is writing" in polled(reader, session, before).content.decode()
-    assert "Agent is writing" not in page(writer, session)
+    assert "The agent is writing" in polled(reader, session, before).content.decode()
+    assert "The agent is writing" not in page(writer, session)
     empty = {"fields": {"text": " "}, "version": 1}
     assert writer.post(url, json.dumps(empty), content_type="application/json").status_code == 200
-    assert "Agent is writing" not in page(reader, session)
+    assert "The agent is writing" not in page(reader, session)
+
+
+def test_a_player_reads_what_they_may_say_and_what_is_seen_of_it(
+    session: LiveSession, ann: User
+) -> None:
+    begin(session)
+    says = "Tell the agent what its plan breaks. It sees your message, and not your list."
+    assert says in page(enter(ann), session)
+
+
+def test_in_a_blinded_study_a_model_takes_its_turn_like_a_person(ann: User) -> None:
+    bob = make_person("bob")
+    session = make_live_session(make_live_study(mode="two_people"), [ann, bob])
+    begin(session)
+    say(session, "1. Mop the floor")
+    client = enter(ann)
+    assert "User’s turn" in page(client, session)
+    session.places.filter(title="User").update(player=None, stand_in="some model")
+    trajectory = Trajectory.objects.filter(pk=session.trajectory_id)
+    trajectory.update(status=Trajectory.Status.RUNNING)
+    call = Exchange.objects.get(trajectory=session.trajectory_id, role="agent")
+    call.pk, call.step, call.role, call.state = None, call.step + 1, "simulator", "sent"
+    call.sent_at = timezone.now()
+    call.save(force_insert=True)
+    shown = page(client, session)
+    assert "User’s turn" in shown and "some model" not in shown
