@@ -14,7 +14,7 @@ Standing = Literal["gathering", "asked", "background", "stuck", "paused", "over"
 _S = Trajectory.Status
 # What is read of places, and of their players the name.
 PLACE = (
-    "session", "number", "title", "roles", "stand_in", "order", "joined_at", "ready_at",
+    "session", "number", "title", "roles", "stand_in", "notes", "order", "joined_at", "ready_at",
     "last_seen_at", "player__username",
 )  # fmt: skip
 

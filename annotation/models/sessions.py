@@ -100,7 +100,8 @@ class LivePlace(models.Model):
     """A place in a session: the roles that one person fills, and who that is now.
 
     Without a player it is free, unless a ``stand_in`` (a script or model, by the name under which
-    runs know it) has taken its roles. ``order`` is the place of this session in its player's list.
+    runs know it) has taken its roles. ``order`` is the place of this session in its player's list,
+    ``notes`` how many private notes its players got, which are events.
     What was before is in the session's events.
     """
 
@@ -113,6 +114,7 @@ class LivePlace(models.Model):
     )
     order = models.PositiveIntegerField(default=0)
     stand_in = models.CharField(max_length=120, blank=True)
+    notes = models.PositiveSmallIntegerField(default=0)
     joined_at = models.DateTimeField(null=True, blank=True)
     ready_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField(null=True, blank=True)
@@ -151,6 +153,8 @@ class LiveEvent(AppendOnly):
         LEFT = "left", "Left the place"
         STAND_IN = "stand_in", "A script or model took the place"
         TAKEN_OVER = "taken_over", "Took the place over"
+        GIVEN_BACK = "given_back", "Gave the place back"
+        NOTE = "note", "Wrote to the player"
         AGENT = "agent", "Given to another agent"
         RETRIED = "retried", "Failed call tried again"
         OVERRIDDEN = "overridden", "Sent in spite of a hint"

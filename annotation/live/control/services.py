@@ -60,6 +60,47 @@ def take_over(*, place: LivePlace, user: User, reason: str = "") -> None:
         )  # fmt: skip
 
 
+def give_back(*, place: LivePlace, by: User, reason: str = "") -> None:
+    """Give a place that somebody took over back to the player who had it before."""
+    with transaction.atomic():
+        session = lock_open_session(place.session_id)
+        place.refresh_from_db()
+        previous = previous_player(place)
+        if previous is None:
+            raise Refused("conflict", "nobody had this place before who could have it back")
+        if session.places.filter(player=previous).exists():
+            raise Refused("conflict", "the player has another place in this session")
+        now = timezone.now()
+        place.player_id, place.joined_at, place.ready_at = previous, now, now
+        place.last_seen_at = None
+        place.save(update_fields=["player", "joined_at", "ready_at", "last_seen_at"])
+        record_live_event(session=session, kind=Kind.GIVEN_BACK, by=by, place=place, reason=reason)
+
+
+def previous_player(place: LivePlace) -> int | None:
+    """Return the id of the player from whom whoever fills a place now took it over."""
+    kinds = (Kind.TAKEN_OVER, Kind.GIVEN_BACK, Kind.JOINED, Kind.LEFT, Kind.STAND_IN)
+    last = LiveEvent.objects.filter(place=place, kind__in=kinds).order_by("-pk").first()
+    if last is None or last.kind != Kind.TAKEN_OVER or last.by_id != place.player_id:
+        return None
+    previous: int | None = last.detail.get("from")
+    return previous
+
+
+def write_note(*, place: LivePlace, by: User, text: str) -> None:
+    """Write to one player; the note is an event, and no other player sees it."""
+    with transaction.atomic():
+        session = lock_open_session(place.session_id)
+        place.refresh_from_db()
+        if not text.strip():
+            raise Refused("invalid", "write a note first")
+        if place.player_id is None:
+            raise Refused("conflict", "nobody plays here who could read a note")
+        place.notes += 1
+        place.save(update_fields=["notes"])
+        record_live_event(session=session, kind=Kind.NOTE, by=by, place=place, reason=text.strip())
+
+
 def let_stand_in(
     *, place: LivePlace, by: User | None, stand_in: str = "", reason: str = ""
 ) -> None:

@@ -33,12 +33,15 @@ from annotation.live.control.services import (
     end_all,
     end_session,
     free_place,
+    give_back,
     give_to_agent,
     let_stand_in,
     pause_all,
+    previous_player,
     resume_all,
     retry_call,
     take_over,
+    write_note,
 )
 from annotation.live.control.watching import (
     event_rows,
@@ -65,7 +68,8 @@ from benchmarks.trajectories.selectors import is_scored
 from benchmarks.visibility import Visibility
 
 ACTIONS = (
-    "pause", "resume", "end", "retry", "agent", "free", "stand_in", "take_over",
+    "pause", "resume", "end", "retry", "agent", "free", "stand_in", "take_over", "give_back",
+    "note",
 )  # fmt: skip
 
 
@@ -204,6 +208,7 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
         "over": session.state in LiveSession.OVER,
         "places": monitored,
         "rests": _rests(turn),
+        "taken": {each.pk for each in places if previous_player(each) is not None},
         "meets_agent": not any("agent" in player.place.roles for player in monitored),
         "form": form,
         "reveals": not access.study.blind,
@@ -226,7 +231,7 @@ def _do(access: SessionAccess, form: ControlForm) -> str:
     session, user, reason = access.session, access.user, given["reason"].strip()
     match given["do"]:
         case "pause":
-            pause_session(session=session, by=user)
+            pause_session(session=session, by=user, reason=reason)
             return "Session paused. Nobody can reply until you resume it."
         case "resume":
             resume_session(session=session, by=user, manages=access.manages)
@@ -247,6 +252,12 @@ def _do(access: SessionAccess, form: ControlForm) -> str:
         case "free":
             free_place(place=place, by=user, reason=reason)
             return f"The place {place.title} is free. Make a link for a replacement."
+        case "give_back":
+            give_back(place=place, by=user, reason=reason)
+            return f"{place.title} has their place back."
+        case "note":
+            write_note(place=place, by=user, text=reason)
+            return f"The {place.title.lower()} can read your note."
         case "take_over":
             take_over(place=place, user=user, reason=reason)
             return f"You now play the {place.title.lower()}."

@@ -135,6 +135,10 @@ def _words(event: LiveEvent) -> str:
             return f"{detail.get('stand_in', 'A script or model')} now plays {place}."
         case Kind.TAKEN_OVER:
             return f"{by} took over the place {place}."
+        case Kind.GIVEN_BACK:
+            return f"{by} gave the place {place} back to {about}."
+        case Kind.NOTE:
+            return f"{by} wrote to {about} ({place})."
         case Kind.AGENT:
             return f"{by} replaced the agent: {detail.get('agent', '')}."
         case Kind.RETRIED:

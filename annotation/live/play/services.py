@@ -161,8 +161,11 @@ def _stored_reply(ask: OpenAsk, user: User, text: str) -> Exchange | None:
     return last if last is not None and last.text == text else None
 
 
-def pause_session(*, session: LiveSession, by: User) -> None:
-    """Pause a session: nobody replies until it is resumed; a reply under way is still stored."""
+def pause_session(*, session: LiveSession, by: User, reason: str = "") -> None:
+    """Pause a session: nobody replies until it is resumed; a reply under way is still stored.
+
+    Players read the ``reason``.
+    """
     with transaction.atomic():
         session = lock_open_session(session.pk)
         if session.state == State.PAUSED:
@@ -172,7 +175,7 @@ def pause_session(*, session: LiveSession, by: User) -> None:
         session.state, session.paused_at = State.PAUSED, timezone.now()
         session.save(update_fields=["state", "paused_at"])
         place = session.places.filter(player=by).first()
-        record_live_event(session=session, kind=Kind.PAUSED, by=by, place=place)
+        record_live_event(session=session, kind=Kind.PAUSED, by=by, place=place, reason=reason)
 
 
 def resume_session(*, session: LiveSession, by: User, manages: bool) -> None:

@@ -39,6 +39,7 @@ class PolledPlace(Protocol):
     player_id: Any
     roles: Any
     stand_in: Any
+    notes: Any
     ready_at: Any
     last_seen_at: Any
 
@@ -77,6 +78,7 @@ def session_token(
         [ask.pk for ask in _waiting(status, asks)],
         [ask.pk for ask in mine if ask.answered_at is not None][:1],
         suggested,
+        own.notes if own is not None else 0,
         [(row.pk, row.player_id, row.ready_at is not None, row.stand_in) for row in places],
         sorted(here),
         sorted(typing),
@@ -105,7 +107,7 @@ def read_poll(session: int, user: int) -> SessionPoll | None:
     rows = LivePlace.objects.filter(session=session).order_by("number")
     places: tuple[Any, ...] = tuple(
         rows.values_list(
-            "pk", "player_id", "roles", "stand_in", "ready_at", "last_seen_at",
+            "pk", "player_id", "roles", "stand_in", "notes", "ready_at", "last_seen_at",
             "session__state", "session__trajectory_id", "session__trajectory__status",
             "session__study__live__shows_suggestions",
             named=True,

@@ -133,14 +133,24 @@ def _gathering(state: SessionState) -> Headline:
 
 def _paused_by(state: SessionState) -> str:
     rows = state.session.events.filter(kind=LiveEvent.Kind.PAUSED).order_by("-pk")
-    by = rows.values_list("by", flat=True).first()
+    by, reason = rows.values_list("by", "reason").first() or (None, "")
     if state.place is not None and by == state.place.player_id:
         who = "You paused the session"
     else:
         title = next((place.title for place in state.access.places if place.player_id == by), "")
         who = f"The {title.lower()} paused" if title and by else "The study’s manager paused"
         who = f"{who} the session"
-    return f"{who}. Time limits stop until it is resumed."
+    because = f": {reason}" if reason else ""
+    return f"{who}{because}. Time limits stop until it is resumed."
+
+
+def newest_note(state: SessionState) -> str:
+    """Return the newest private note to whoever plays here; '' where there is none."""
+    place = state.place
+    if place is None or not place.notes or state.over:
+        return ""
+    rows = state.session.events.filter(kind=LiveEvent.Kind.NOTE, place=place, about=place.player_id)
+    return rows.order_by("-pk").values_list("reason", flat=True).first() or ""
 
 
 def ended_text(state: SessionState) -> str:

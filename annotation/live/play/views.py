@@ -67,6 +67,7 @@ from annotation.live.play.session_state import (
 from annotation.live.play.status import (
     headline,
     leaving_text,
+    newest_note,
     player_statuses,
     session_deadlines,
     why_removed,
@@ -193,6 +194,7 @@ def _context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]
         "state": state,
         "headline": headline(state),
         "writing": writing_words(state),
+        "note": newest_note(state),
         "limits": session_deadlines(state),
         "key": desk_key(state),
         "study": session.study,

@@ -1,5 +1,6 @@
 """The monitor of sessions, and what those in charge can do: who may, what it says, what it does."""
 
+import html
 import re
 from collections.abc import Callable
 
@@ -272,3 +273,59 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(
     reply = as_manager.post(reverse("annotation:session_control", args=[session.pk]), fields)
     assert reply.status_code == 422 and words in reply.content.decode()
     assert session.events.count() == before
+
+
+def test_a_private_note_is_read_by_one_player_and_recorded(ann: User, manager: User) -> None:
+    bob = make_person("bob")
+    session = make_live_session(make_live_study(mode="two_people", by=manager), [ann, bob])
+    begin(session)
+    reader, other, writer = Client(), Client(), Client()
+    for client, user in ((reader, ann), (other, bob), (writer, manager)):
+        client.force_login(user)
+    before = reader.get(f"/sessions/{session.pk}/").content.decode()
+    poll = html.unescape(re.findall(r'hx-get="([^"]+/state/[^"]+)"', before)[0])
+    given = {"do": "note", "place": 1, "reason": "Please <b>be</b> brief."}
+    assert writer.post(f"/sessions/{session.pk}/control/", given).status_code == 302
+    said = "Please &lt;b&gt;be&lt;/b&gt; brief."
+    assert said in reader.get(poll, headers={"HX-Request": "true"}).content.decode()
+    assert said not in other.get(f"/sessions/{session.pk}/").content.decode()
+    event = session.events.get(kind="note")
+    assert (event.by, event.about, event.reason) == (manager, ann, "Please <b>be</b> brief.")
+    watched = writer.get(f"/sessions/{session.pk}/watch/").content.decode()
+    assert "mia wrote to ann (Agent)." in watched
+    for wrong in ({"reason": " "}, {"place": 9}):
+        answer = writer.post(f"/sessions/{session.pk}/control/", {**given, **wrong})
+        assert answer.status_code == 422
+    assert session.events.filter(kind="note").count() == 1
+    assert reader.post(f"/sessions/{session.pk}/control/", given).status_code in (403, 404)
+
+
+def test_players_read_why_a_manager_paused(ann: User, manager: User) -> None:
+    session = make_live_session(make_live_study(by=manager), [ann])
+    begin(session)
+    writer, player = Client(), Client()
+    writer.force_login(manager)
+    player.force_login(ann)
+    writer.post(f"/sessions/{session.pk}/control/", {"do": "pause", "reason": "Lunch"})
+    shown = player.get(f"/sessions/{session.pk}/").content.decode()
+    assert "The study’s manager paused the session: Lunch. Time limits stop" in shown
+
+
+def test_a_place_that_was_taken_over_is_given_back(ann: User, manager: User) -> None:
+    session = make_live_session(make_live_study(by=manager), [ann])
+    begin(session)
+    writer, player = Client(), Client()
+    writer.force_login(manager)
+    player.force_login(ann)
+    control = f"/sessions/{session.pk}/control/"
+    back = {"do": "give_back", "place": 1, "reason": "All yours"}
+    assert writer.post(control, back).status_code == 409  # nobody took it over
+    writer.post(control, {"do": "take_over", "place": 1, "reason": "To help"})
+    assert "You no longer play" in player.get(f"/sessions/{session.pk}/").content.decode()
+    assert "Give the place back" in writer.get(control).content.decode()
+    assert writer.post(control, back).status_code == 302
+    assert session.places.get().player == ann
+    assert "Your turn" in player.get(f"/sessions/{session.pk}/").content.decode()
+    assert writer.post(control, back).status_code == 409
+    event = session.events.get(kind="given_back")
+    assert (event.by, event.about, event.reason) == (manager, ann, "All yours")
