@@ -81,7 +81,11 @@ class Watcher:
             person = self.player.person
             cookies = "; ".join(f"{name}={value}" for name, value in person.cookies.items())
             client = HTTPConnection("localhost", person.port, timeout=30)
-            client.request("GET", f"/sessions/{session}/writing/", headers={"Cookie": cookies, "Accept-Encoding": "gzip"})
+            client.request(
+                "GET",
+                f"/sessions/{session}/writing/",
+                headers={"Cookie": cookies, "Accept-Encoding": "gzip"},
+            )
             response, seen = client.getresponse(), False
             self.refused += response.status == 503
             for line in response:

@@ -371,9 +371,7 @@ _OWN_WORDS = (
     "choose a mode in which a person does."
 )
 
-_TELLS = (
-    "Tell the agent what its plan breaks. It sees your message, and not your list."
-)
+_TELLS = "Tell the agent what its plan breaks. It sees your message, and not your list."
 _MARKS = "Mark what a plan breaks, then tell the agent. It sees your message, and not your marks."
 _PLANS = "Write the whole plan. The user sees every plan; you see only what the user tells you."
 
