@@ -10,7 +10,8 @@ from tests.annotators import Annotator, Reply
 ASKED = re.compile(r"/sessions/\d+/reply/(\d+)/")
 LOOKS = re.compile(r'hx-get="([^"]*/state/[^"]*)"')
 OVERRIDE = re.compile(r'name="override" value="([^"]*)"')
-DRAFT = re.compile(r'<textarea[^>]* name="text"[^>]*>(.*?)</textarea>', re.S)
+# The text that a form offers to start from; the other button with one empties the box.
+DRAFT = re.compile(r'data-fill-text="([^"]+)"')
 STORED = (200, 302)
 
 

@@ -418,7 +418,7 @@ def _requests() -> Iterator[tuple[str, Callable[[], Any]]]:
             f"no reply form in session 1 within two minutes; it shows: {words[:400]}"
         )
     app.conf.task_always_eager = False
-    suggested = re.search(r'data-start="([^"]*)"', reply[0])
+    suggested = re.search(r'data-fill-text="([^"]+)"', reply[0])
     fields = {"from_fields": "1", "text": html.unescape(suggested[1]) if suggested else "No."}
     yield "a live reply", lambda: person.post(reply[1], fields)
 

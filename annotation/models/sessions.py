@@ -158,6 +158,7 @@ class LiveEvent(AppendOnly):
         AGENT = "agent", "Given to another agent"
         RETRIED = "retried", "Failed call tried again"
         OVERRIDDEN = "overridden", "Sent in spite of a hint"
+        OFFERED = "offered", "Replied where a text was offered"
         CANCELLED = "cancelled", "Cancelled"
         ENDED = "ended", "Ended"
 

@@ -170,6 +170,12 @@ def hints_on(ask: OpenAsk, text: str) -> Sequence[Hint]:
     return form.hints(ask.context, text) if form is not None else ()
 
 
+def offered_text(ask: OpenAsk) -> str:
+    """Return the text that the form offers to start a reply from; '' where it offers none."""
+    form = _form_of(ask)
+    return form.offers(ask.context) if form is not None and form.offers is not None else ""
+
+
 def _form_of(ask: OpenAsk) -> ReplyForm | None:
     kind = ask.expect.get("kind", "")
     return find_system(ask.trajectory.run.dataset.system).people.find_form(kind, ask.context)

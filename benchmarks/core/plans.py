@@ -138,3 +138,25 @@ def _plan(row: Mapping[str, Any]) -> PoolPlan:
 def normal_words(text: str) -> str:
     """Return a text by its words alone; answers that differ only in layout are the same answer."""
     return " ".join(re.findall(r"[a-z]+|(?<!\d)\d++(?!\.\s)", text.lower()))
+
+
+# Longer texts are compared by their first words, so that the time stays bounded.
+MOST_WORDS = 400
+
+
+def word_distance(offered: str, text: str) -> float:
+    """Return the edit distance of two texts in words, as a share of the longer one's words.
+
+    0 is the same words, 1 that none stayed in its place; words differ whatever their letters.
+    """
+    before, after = offered.split()[:MOST_WORDS], text.split()[:MOST_WORDS]
+    if not before or not after:
+        return float(before != after)
+    costs: list[int] = [*range(len(after) + 1)]
+    for row, word in enumerate(before, 1):
+        diagonal, costs[0] = costs[0], row
+        for column, other in enumerate(after, 1):
+            replaced = diagonal + int(word != other)
+            diagonal = costs[column]
+            costs[column] = min(replaced, costs[column] + 1, costs[column - 1] + 1)
+    return float(costs[-1] / max(len(before), len(after)))

@@ -578,6 +578,7 @@ def test_whoever_made_a_session_controls_it_to_the_end(
     replacement = follow(entered().new_page(), url, "bob", maker)
     turn(replacement, "Your turn")
     expect(replacement.locator(".talk-line")).to_have_count(2)
+    replacement.get_by_role("button", name="Use a scripted draft").click()
     replacement.get_by_role("button", name="Send message").click()
     turn(replacement, "is writing")
     carry(session)

@@ -145,6 +145,9 @@ def _words(event: LiveEvent) -> str:
             return f"{by} retried a failed call."
         case Kind.OVERRIDDEN:
             return f"{about} ({place}) sent a reply despite a hint: {detail.get('words', '')}"
+        case Kind.OFFERED:
+            share = f"{round(100 * detail.get('distance', 0))} %"
+            return f"{about} ({place}) replied; {share} of the words differ from the offered draft."
         case Kind.CANCELLED:
             return f"{by} ended the session."
         case Kind.ENDED:

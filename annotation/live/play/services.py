@@ -29,8 +29,10 @@ from annotation.models import (
 from annotation.steps.next_session import find_free_place
 from annotation.studies.setup import NewItem, add_items, add_member
 from benchmarks.asks.players import player_name
+from benchmarks.asks.selectors import offered_text
 from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.errors import CoreError, UnreadableReply
+from benchmarks.core.plans import word_distance
 from benchmarks.core.ports.people import Hint
 from benchmarks.models import Exchange, OpenAsk, Trajectory
 from benchmarks.runs.reserved import release_trajectory
@@ -139,6 +141,18 @@ def reply_to(
                     "code": hint.code,
                     "about": hint.about,
                     "words": hint.words,
+                    "step": ask.step,
+                    "slot": ask.slot,
+                },
+            )
+        if offered := offered_text(ask):
+            record_live_event(
+                session=session,
+                kind=Kind.OFFERED,
+                by=user,
+                place=place,
+                detail={
+                    "distance": word_distance(offered, text),
                     "step": ask.step,
                     "slot": ask.slot,
                 },

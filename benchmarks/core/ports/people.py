@@ -51,7 +51,8 @@ class ReplyForm:
     ``compose`` makes the text of the reply, or raises ``FieldsRefused``. A form ``needs`` parts of
     the context; an ask without them is answered in text. ``hints`` looks over the text of a reply;
     ``about_hints`` says in a sentence how far they can be trusted. ``spoken`` takes the words for
-    the dialogue out of a stored reply; a reply in JSON without it stands in no dialogue.
+    the dialogue out of a stored reply; a reply in JSON without it stands in no dialogue. ``offers``
+    is a text that whoever replies may start from: how far their own is from it is kept.
 
     Where somebody may see what a script or model would have answered, the context that ``show`` is
     given holds it as ``suggestion``: ``by``, the parsed ``value`` or None, ``why_not``, and whether
@@ -65,6 +66,7 @@ class ReplyForm:
     hints: Callable[[Json, str], Sequence[Hint]] = no_hints
     about_hints: str = ""
     spoken: Callable[[str], str] | None = None
+    offers: Callable[[Json], str] | None = None
 
 
 @dataclass(frozen=True)

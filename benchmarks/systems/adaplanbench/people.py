@@ -46,7 +46,7 @@ class PlanContext:
 
 @dataclass(frozen=True)
 class Text:
-    """A text area; ``start`` is what it holds before anybody has typed."""
+    """A text area; ``start`` is a text that may be taken into it."""
 
     value: str
     start: str = ""
@@ -182,7 +182,7 @@ def show_plan(context: Json, fields: Fields, errors: Mapping[str, str]) -> PlanP
 
 
 def show_feedback(context: Json, fields: Fields, errors: Mapping[str, str]) -> FeedbackPage:
-    """Show the user's place. The text starts with what the scripted user would say."""
+    """Show the user's place. The box is empty; what the scripted user would say is offered."""
     refines = context["mode"] == "refinement"
     draft = feedback_on(context, context["turn"])
     since = {row["key"]: row["disclosed"] for row in context["profile"]}
@@ -198,7 +198,7 @@ def show_feedback(context: Json, fields: Fields, errors: Mapping[str, str]) -> F
         ],
         [(p["title"], p["reasons"]) for p in context["points"]] if refines else [],
         [_profile_kind(kind, context["profile"], now) for kind in KIND_TITLES],
-        Text(fields.get(TEXT, draft), draft, errors.get(TEXT, "")),
+        Text(fields.get(TEXT, ""), draft, errors.get(TEXT, "")),
     )  # fmt: skip
 
 
@@ -336,6 +336,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         frozenset({"query", "turn", "plans", "plan", "mode", "points", "profile"}),
         feedback_hints,
         MEASURED,
+        offers=lambda context: feedback_on(context, context["turn"]),
     ),
     "violations": ReplyForm(
         show_violations,

@@ -329,3 +329,19 @@ def test_a_place_that_was_taken_over_is_given_back(ann: User, manager: User) -> 
     assert writer.post(control, back).status_code == 409
     event = session.events.get(kind="given_back")
     assert (event.by, event.about, event.reason) == (manager, ann, "All yours")
+
+
+def test_how_far_a_reply_is_from_the_offered_draft_is_kept_and_shown(
+    session: LiveSession, ann: User, as_manager: Client
+) -> None:
+    player = Client()
+    player.force_login(ann)
+    page = player.get(f"/sessions/{session.pk}/").content.decode()
+    offered = html.unescape(re.findall(r'data-fill-text="([^"]+)"', page)[0])
+    assert re.search(r'<textarea[^>]* name="text"[^>]*></textarea>', page)  # the box is empty
+    say(session, offered.replace(offered.split()[-1], "else"))
+    say(session, "Something of my own")
+    kept = [row.detail["distance"] for row in session.events.filter(kind="offered")]
+    assert kept[0] == pytest.approx(1 / len(offered.split())) and kept[1] == 1
+    shown = as_manager.get(f"/sessions/{session.pk}/watch/").content.decode()
+    assert "100 % of the words differ from the offered draft." in shown

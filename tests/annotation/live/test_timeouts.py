@@ -86,7 +86,7 @@ def test_the_place_is_free_for_another(ann: User, bob: User) -> None:
     assert sweep_sessions() == 0
     take_place(place=session.places.get(), user=bob)
     say(session, "Said by bob.")
-    assert [kind for kind, _ in told(session)] == ["left", "joined"]
+    assert [kind for kind, _ in told(session)] == ["left", "joined", "offered"]
 
 
 def test_the_session_ends(ann: User) -> None:

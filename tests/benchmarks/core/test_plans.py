@@ -11,6 +11,7 @@ from benchmarks.core.plans import (
     parse_plan,
     pool_of,
     split_steps,
+    word_distance,
 )
 from benchmarks.core.types import Task
 
@@ -112,3 +113,20 @@ class TestPools:
         (plan,) = pool_of(Task("t", "?", payload={"plans": [{"key": "p", "steps": ["Mop."]}]}))
 
         assert plan == PoolPlan("p", ("Mop.",))
+
+
+@pytest.mark.parametrize(
+    ("offered", "text", "distance"),
+    [
+        ("a b c d", "a b c d", 0.0),
+        ("a b c d", "a x c d", 0.25),  # one replaced
+        ("a b c d", "a b c", 0.25),  # one left out
+        ("a b c d", "a b c d e", 0.2),  # one added
+        ("a b", "c d e f", 1.0),
+        ("", "", 0.0),
+        ("", "a", 1.0),
+        ("word " * 10_000, "word " * 10_000 + "end", 0.0),  # the first words alone
+    ],
+)
+def test_distances_of_texts_in_words(offered: str, text: str, distance: float) -> None:
+    assert word_distance(offered, text) == pytest.approx(distance)

@@ -108,10 +108,10 @@ class TestScores:
 
 
 class TestFeedback:
-    def test_the_text_starts_with_what_the_scripted_user_would_say(self) -> None:
+    def test_the_box_is_empty_and_what_the_scripted_user_would_say_is_offered(self) -> None:
         page = show("feedback")
-        assert "There is no w1." in page.text.value and page.text.value == page.text.start
-        assert show("feedback", text="").text.value == ""
+        assert page.text.value == "" and "There is no w1." in page.text.start
+        assert show("feedback", text="No.").text.value == "No."
 
     def test_what_is_told_now_and_what_was_said_before(self) -> None:
         first, second = show("feedback"), show("feedback", 1)
