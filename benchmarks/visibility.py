@@ -24,6 +24,7 @@ from benchmarks.models import (
     JudgeScore,
     OpenAsk,
     Run,
+    Suggestion,
     Task,
     Trajectory,
 )
@@ -229,6 +230,7 @@ _TASK_OF: Mapping[type[Model], str] = {
     Task: "pk",
     Trajectory: "task",
     Exchange: "trajectory__task",
+    Suggestion: "trajectory__task",
     OpenAsk: "trajectory__task",
 }
 
@@ -249,6 +251,7 @@ _CLOSED: Mapping[type[Model], Callable[[Visibility], Q]] = {
     Trajectory: lambda seen: Q(run__in=seen.closed),
     JudgeScore: lambda seen: Q(run__in=seen.closed),
     Exchange: lambda seen: Q(trajectory__run__in=seen.closed),
+    Suggestion: lambda seen: Q(trajectory__run__in=seen.closed),
     OpenAsk: lambda seen: Q(trajectory__run__in=seen.closed),
     Experiment: lambda seen: _only_in_blinded(seen, "experiment"),
     Agent: _agents,

@@ -7,15 +7,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from django.db.models import (
     Count,
     F,
     IntegerField,
-    Max,
     QuerySet,
-    Sum,
     Window,
 )
 from django.db.models.functions import Cast, RowNumber, TruncDate
@@ -26,7 +23,16 @@ from benchmarks.endpoints.rules import EndpointRules
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.llm.security import KEY_PREFIX, EndpointRefused, check_key_variable
 from benchmarks.mappers import endpoint_config
-from benchmarks.models import AnswererVersion, Endpoint, EndpointTrial, Exchange, Job, Run
+from benchmarks.models import (
+    AnswererVersion,
+    Endpoint,
+    EndpointTrial,
+    Exchange,
+    Job,
+    JudgeTrial,
+    Run,
+    Suggestion,
+)
 from benchmarks.visibility import EVERYTHING, Visibility
 
 S = Exchange.State
@@ -249,15 +255,13 @@ def _state(row: EndpointTrial) -> str:
     return "waiting" if under_way else "given up"
 
 
-@dataclass(frozen=True)
-class TrialUse:
-    """The number of trials of an endpoint, and their known cost."""
-
-    count: int
-    cost: float | None
-    latest: Any
-
-
-def trial_use(endpoint: Endpoint) -> TrialUse:
-    row = endpoint.trials.aggregate(n=Count("pk"), cost=Sum("cost"), latest=Max("sent_at"))
-    return TrialUse(row["n"], row["cost"], row["latest"])
+def use_beside_runs(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[tuple[str, CallUse]]:
+    """Return the use by calls that are no part of a trajectory, by purpose, where there is any."""
+    suggested = seen.of(Suggestion.objects.filter(answerer__kind="endpoint"))
+    rows = {
+        "Questions to try it": endpoint.trials.all(),
+        "Trials as a judge": JudgeTrial.objects.filter(endpoint=endpoint),
+        "Suggestions to people": suggested.filter(answerer__name=endpoint.name),
+    }
+    uses = [(title, use_of_calls(calls, endpoint.currency)) for title, calls in rows.items()]
+    return [(title, use) for title, use in uses if use.calls]

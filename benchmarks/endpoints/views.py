@@ -31,6 +31,7 @@ from benchmarks.endpoints.trials import QUESTIONS, is_under_way, latest_trial, s
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Endpoint, Job
 from benchmarks.responses import STOP_POLLING, add_error_message
+from benchmarks.visibility import Visibility
 
 
 @signed_in
@@ -66,18 +67,20 @@ def endpoint(request: HttpRequest, endpoint_id: int) -> HttpResponse:
         "run_url": first_run_url(endpoint),
     }
     if changes:
-        context |= _trials(endpoint) | {"key_is_set": endpoints.key_is_set(endpoint.key_variable)}
+        context |= _trials(endpoint, seen) | {
+            "key_is_set": endpoints.key_is_set(endpoint.key_variable)
+        }
     return render(request, "benchmarks/endpoints/endpoint.html", context)
 
 
-def _trials(endpoint: Endpoint) -> dict[str, Any]:
+def _trials(endpoint: Endpoint, seen: Visibility) -> dict[str, Any]:
     trials = endpoints.trials_of(endpoint)
     last = latest_trial(endpoint)
     states = [f"{trial.row.pk}{trial.state[0]}" for trial in trials]
     return {
         "endpoint": endpoint,
         "trials": [(trial, QUESTIONS[trial.row.role]) for trial in trials],
-        "trial_use": endpoints.trial_use(endpoint),
+        "beside_runs": endpoints.use_beside_runs(endpoint, seen),
         "trying": is_under_way(last),
         "given_up": last if last is not None and last.status == Job.Status.FAILED else None,
         "version": "-".join([last.status if last is not None else "", *states]),
@@ -104,7 +107,7 @@ def _own(request: HttpRequest, endpoint_id: int) -> Endpoint:
 def endpoint_trials(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Return the fragment of trials, polled every second while one is under way."""
     endpoint = _own(request, endpoint_id)
-    context = _trials(endpoint)
+    context = _trials(endpoint, visibility(request))
     if context["trying"] and request.GET.get("v") == context["version"]:
         return HttpResponse(status=204)
     response = render(request, "benchmarks/endpoints/_endpoint_trials.html", context)

@@ -347,6 +347,7 @@ class TestTrial:
         page = admin.get(part, {"v": version})
         assert page.status_code == 286
         shown = text(page)
+        assert "Questions to try it: 1" in shown
         assert "thinks-2025" in shown and "Reasoning, apart from the reply" in shown
         assert "What is the capital of France?" in shown
         assert "every 1s" not in page.content.decode()
