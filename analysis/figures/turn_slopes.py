@@ -26,7 +26,7 @@ FITS: tuple[tuple[str, Callable[[SlopeModels], Estimate], str, str], ...] = (
     ("within trajectories", lambda one: one.within, ACCENT, "triangle-up-open"),
     ("one line through all scores", lambda one: one.pooled.slope, NEUTRAL, "diamond-open"),
 )
-TOGETHER, GAP, MATCHED = 11, 66, 120
+TOGETHER, GAP, MATCHED = 10, 66, 120
 # A space that is not seen: rows of a category axis must differ in name.
 UNSEEN = "\u200b"
 
