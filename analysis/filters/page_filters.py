@@ -98,14 +98,12 @@ SCORES = (
 
 def with_scores(selection: Selection) -> Selection:
     """Return the selection with whose scores it shows, where people rated its trajectories."""
-    offered = SCORES if selection.people and known_dimensions(selection.system) else ()
     wanted = selection.filters.scores
+    offered = SCORES if selection.people and known_dimensions(selection.system) else ()
     known = {option.value for option in offered}
-    return replace(
-        selection,
-        filters=replace(selection.filters, scores=wanted if wanted in known else ""),
-        options={**selection.options, "scores": offered},
-    )
+    filters = replace(selection.filters, scores=wanted if wanted in known else "")
+    options = {**selection.options, "scores": offered} if offered else selection.options
+    return replace(selection, filters=filters, options=options)
 
 
 def with_profile(selection: Selection) -> Selection:

@@ -68,12 +68,9 @@ def rated_plans(
         for pk, probability in draws.probabilities.items():
             missed[pk] = missed.get(pk, 1.0) * (1 - probability)
     everything = people_scores(studies, runs)
-    people = people_scores(usable, runs)
-    last = dict(
-        Turn.objects.filter(is_final=True, trajectory__in={key[0] for key in people.means})
-        .order_by()
-        .values_list("trajectory", "index")
-    )
+    people = everything if len(usable) == len(studies) else people_scores(usable, runs)
+    turns = Turn.objects.filter(is_final=True, trajectory__in={key[0] for key in people.means})
+    last = dict(turns.order_by().values_list("trajectory", "index")) if people.means else {}
     wanted, scores = set(dimensions), {}
     for pk, turn, dimension in people.means:
         if dimension in wanted and pk in drawn and turn in (None, last.get(pk)):
