@@ -47,20 +47,18 @@ def rated_plans(
 ) -> RatedPlans:
     """Return what people said of the runs' last plans on the dimensions, in these studies."""
     drawn: set[int] = set()
-    unknown: set[int] = set()
     by_hand: set[int] = set()
     missed: dict[int, float] = {}
     usable: list[int] = []
     for study in Study.objects.filter(pk__in=studies).order_by("pk"):
         draws = study_draws(study)
+        if draws.missing:
+            continue
         items = list(
             Item.objects.filter(study=study, use=Item.Use.MAIN, trajectory__isnull=False)
             .order_by("rank")
             .values_list("trajectory", flat=True)
         )
-        if draws.missing:
-            unknown.update(items)
-            continue
         usable.append(study.pk)
         planned = int(study_design(study).record.get("items") or len(items))
         drawn.update(items[:planned])
@@ -79,10 +77,12 @@ def rated_plans(
                 scores[pk, dimension] = value
     rated = {key[0] for key in everything.means}
     left_out = {
-        reason: len(some & rated - drawn)
-        for reason, some in ((NO_DRAWS, unknown - by_hand), (BY_HAND, by_hand))
-        if some & rated - drawn
-    }
+        reason: len(some)
+        for reason, some in (
+            (NO_DRAWS, rated - drawn - by_hand), (BY_HAND, rated & by_hand - drawn)
+        )
+        if some
+    }  # fmt: skip
     return RatedPlans(scores, {pk: 1 - rest for pk, rest in missed.items()}, left_out, people)
 
 
