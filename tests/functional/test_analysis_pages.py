@@ -97,7 +97,8 @@ def test_figures_are_drawn_and_axe_is_content(at: str, page: Page) -> None:
 
 def test_a_figure_is_saved_under_the_name_of_what_it_shows(at: str, page: Page) -> None:
     page.goto(f"{at}/leaderboard/?agents=ada&agents=nobody")
-    expect(page.locator(".answer .messages")).to_contain_text("There is no agent “nobody” here")
+    notes = page.locator(".answer .messages").first
+    expect(notes).to_contain_text("There is no agent “nobody” here")
     figure = page.locator("[data-figure]").first
     expect(figure).to_have_attribute("data-drawn", "")
     with page.expect_download() as download:
@@ -179,6 +180,7 @@ def test_points_lead_to_what_they_count(at: str, page: Page) -> None:
 def test_simulated_annotators_can_be_left_out(at: str, page: Page) -> None:
     page.goto(f"{at}/agreement/")
     expect(page.locator(".banner", has_text="Simulated annotators")).to_be_visible()
+    page.locator(".more-filters > summary").click()
     page.locator("#filter-simulated").select_option("exclude")
     expect(page.locator(".empty")).to_contain_text("No answers by people yet")
     page.get_by_role("link", name="Count them").click()

@@ -94,15 +94,16 @@ def content(page: Page) -> Content:
         key=lambda one: (-(one.share.value or 0), one.label.rank),
     )
 
-    def link(one: LabelStatistics) -> Link | None:
-        """Return the trajectories on which anybody put a label."""
+    def link(one: LabelStatistics) -> Link:
+        """Return the trajectories on which anybody put a label; all of the page where none has it,
+        or too many for an address.
+        """
         if 0 < len(one.ids) <= MOST_IDS:
             return Link(more={"ids": ",".join(map(str, one.ids))})
-        return None
+        return Link()
 
     def url(one: LabelStatistics) -> str:
-        to = link(one)
-        return page.links.url(to) if to is not None else ""
+        return page.links.url(link(one))
 
     page.figure(
         "shares",

@@ -18,6 +18,8 @@ from analysis.pages import reports
 from analysis.pages.catalogue import PAGES, select
 from analysis.reports.content import Cell, Column, FigureSpec, Table
 from annotation.models import Study
+from annotation.remarks.label_sets import add_label_set, file_text
+from annotation.remarks.services import put_label
 from benchmarks.core.registry import SYSTEMS
 from benchmarks.datasets.files import save_task_file
 from benchmarks.demo import save_demo_dataset
@@ -217,6 +219,8 @@ def test_page_figures_and_tables(reader: Client, study: Study, subtests: pytest.
                 make_questions()
             if name == "asking":
                 make_breakfasts()
+            if name == "labels":
+                make_labels()
             check_page(reader, name)
 
 
@@ -230,6 +234,14 @@ def make_questions() -> None:
     tasks = [task.id for task in chosen[:2] + chosen[-2:]]
     for run in start_runs(dataset=dataset, agents=agents, tasks=tasks):
         play(run)
+
+
+def make_labels() -> None:
+    """A set of labels of which somebody has put one on a trajectory."""
+    rita = User.objects.get(username="rita")
+    add_label_set(text=file_text("mast@1"), by=rita)
+    trajectory = Trajectory.objects.filter(run__dataset__name="Tests").order_by("pk")[0]
+    put_label(trajectory=trajectory, key="mast_premature_end", by=rita, turn=None)
 
 
 def make_breakfasts() -> None:
