@@ -169,7 +169,7 @@ def test_words_stay_when_an_earlier_choice_brings_new_filters(
     desk.route(chosen, lambda route: held.append(route), times=1)
     with desk.expect_request(chosen):
         desk.locator(".rail").get_by_role("checkbox", name="Coin flipper").check()
-    words = desk.get_by_label("Words", exact=True)
+    words = desk.get_by_label("Words and operators", exact=True)
     words.press_sequentially("glee")
     desk.keyboard.press("ArrowLeft")
     held[0].continue_()

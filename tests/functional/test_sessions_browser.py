@@ -164,7 +164,8 @@ def test_the_user_is_played_with_the_keyboard_alone(
     while asked(session):
         turn(page, "Your turn")
         expect(field).to_be_focused(timeout=PATIENT)
-        field.press("Control+Enter")  # the draft of the script as it stands
+        page.get_by_role("button", name="Use a scripted draft").press("Enter")
+        field.press("Control+Enter")
         expect(page.locator("#session-turn")).not_to_contain_text("Your turn", timeout=PATIENT)
         carry(session)
         said += 1
@@ -250,6 +251,7 @@ def test_two_people_in_two_browsers(
     carry(session)
     # The draft of the script as it stands.
     turn(user, "Your turn")
+    user.get_by_role("button", name="Use a scripted draft").press("Enter")
     user.locator("#session-desk textarea[name=text]").press("Control+Enter")
     turn(user, "The agent is writing")
     carry(session)
