@@ -47,15 +47,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['key', '-version'],
+                'constraints': [models.UniqueConstraint(fields=('key', 'version'), name='label_set_identity')],
             },
         ),
         migrations.AddField(
             model_name='failurelabel',
             name='label_set',
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='labels', to='annotation.labelset'),
-        ),
-        migrations.AddConstraint(
-            model_name='labelset',
-            constraint=models.UniqueConstraint(fields=('key', 'version'), name='label_set_identity'),
         ),
     ]

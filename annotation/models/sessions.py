@@ -114,7 +114,7 @@ class LivePlace(models.Model):
     )
     order = models.PositiveIntegerField(default=0)
     stand_in = models.CharField(max_length=120, blank=True)
-    notes = models.PositiveSmallIntegerField(default=0)
+    notes = models.PositiveSmallIntegerField(default=0, db_default=0)
     joined_at = models.DateTimeField(null=True, blank=True)
     ready_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField(null=True, blank=True)
