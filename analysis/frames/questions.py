@@ -1,13 +1,14 @@
 """Questions that a model answered about trajectories: its answers, people's, and how they agree."""
 
 from collections.abc import Hashable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.models import FailureClustering
-from analysis.stats.rater_agreement.decisions import DecisionQuality, compare_decisions
-from analysis.stats.rater_agreement.majority import majority_vote
 from benchmarks.models import Trajectory
 from benchmarks.visibility import Visibility
+
+if TYPE_CHECKING:
+    from analysis.stats.rater_agreement.decisions import DecisionQuality
 
 YES, NO = "yes", "no"
 # With fewer checked answers, precision and recall say next to nothing.
@@ -27,7 +28,7 @@ class AnsweredQuestion(NamedTuple):
     row: FailureClustering
     answers: Mapping[int, str | None]
     people: frozenset[int]
-    quality: DecisionQuality
+    quality: "DecisionQuality"
     missing: str
 
     @property
@@ -38,6 +39,10 @@ class AnsweredQuestion(NamedTuple):
 
 def answered_question(row: FailureClustering) -> AnsweredQuestion:
     """Return the answers to a question, compared with the majority of people's blind answers."""
+    # Imported here because numpy would slow down the start of the server.
+    from analysis.stats.rater_agreement.decisions import compare_decisions
+    from analysis.stats.rater_agreement.majority import majority_vote
+
     given = (row.result or {}).get("answers", {})
     answers = {
         int(pk): one["answer"] if one["answer"] in (YES, NO) else None for pk, one in given.items()
@@ -71,7 +76,7 @@ def answered_question(row: FailureClustering) -> AnsweredQuestion:
     return AnsweredQuestion(row, answers, people, quality, _missing(row, quality))
 
 
-def _missing(row: FailureClustering, quality: DecisionQuality) -> str:
+def _missing(row: FailureClustering, quality: "DecisionQuality") -> str:
     """Return what is missing before the answers may be counted."""
     if row.state != FailureClustering.State.DONE:
         return "the model has not answered all of the part that was asked for"

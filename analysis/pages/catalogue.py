@@ -349,6 +349,7 @@ RESERVED = frozenset(
         "moved",
         "of-study",
         "paper",
+        "question",
         "replicates",
         "tables",
         "trajectory",

@@ -56,11 +56,16 @@ def stream_writing(read: Callable[[], str]) -> Iterator[bytes] | None:
     ``end`` says that it is complete or given up. None where too many pages watch already.
     """
     free = _free()
-    return _events(read, free) if free.acquire(blocking=False) else None
+    if not free.acquire(blocking=False):
+        return None
+    events = _events(read, free)
+    next(events)  # a generator that never began would not give its place back when it is closed
+    return events
 
 
 def _events(read: Callable[[], str], free: threading.BoundedSemaphore) -> Iterator[bytes]:
     try:
+        yield b""
         if not connection.in_atomic_block:
             connection.close()  # nothing is read from the database meanwhile
         until, shown, sent = time.monotonic() + LONGEST_SECONDS, "", 0.0

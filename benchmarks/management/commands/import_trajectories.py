@@ -40,10 +40,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--agent", default="", help="name of the agent, for files that name none"
         )
-
         parser.add_argument(
             "--turns",
-            choices=TURNS,
+            choices=tuple(TURNS),
             default="user",
             help="what begins a turn: a message of the user (default), each step of the agent, or "
             "each plan that it commits",

@@ -170,5 +170,5 @@ class TestList:
         query = {"valid": "yes", "repeated": "no", "unscored": "no", "q": "thing"}
         with django_assert_max_num_queries(40):  # the facts of every run are read and kept
             assert len(shown(researcher, **query)) == rows
-        with django_assert_max_num_queries(24):  # one reads which tasks are usable
+        with django_assert_max_num_queries(25):  # usable tasks and wordings of labels
             researcher.get(LIST, query)
