@@ -21,7 +21,6 @@ from benchmarks.exports.downloads import (
     MOST,
     ONE_PER_RUN,
     ExportMenu,
-    export_menu,
     page_download,
     selected_parts,
 )
@@ -116,7 +115,7 @@ def _export_menu(listed: "Listing", query: str) -> ExportMenu | None:
         return ExportMenu(note=f"{words} Narrow the filters, or export whole runs.")
     url = reverse("analysis:trajectory_list_export")
     note = ONE_PER_RUN if listed.finished_runs > 1 else ""
-    return export_menu(url, query, note) if finished else None
+    return ExportMenu(url, query, note) if finished else None
 
 
 @signed_in

@@ -26,7 +26,7 @@ from annotation.remarks.selectors import label_menu, labels_of, notes_of
 from benchmarks import paging
 from benchmarks.access import START, fetch, signed_in, visibility
 from benchmarks.core.registry import find_system
-from benchmarks.exports.downloads import export_menu, page_download, selected_parts
+from benchmarks.exports.downloads import ExportMenu, page_download, selected_parts
 from benchmarks.models import Trajectory
 from benchmarks.responses import own_template, respond, wants_fragment
 from benchmarks.roles.cautions import run_caution
@@ -98,7 +98,7 @@ def page_context(request: HttpRequest, trajectory: Trajectory) -> dict[str, Any]
         "above": own_template(trajectory.run.dataset.system, "_above.html"),
         "beside": own_template(trajectory.run.dataset.system, "_beside.html"),
         "may_start": request.user.has_perm(START),
-        "export": export_menu(reverse("analysis:trajectory_export", args=[trajectory.pk])),
+        "export": ExportMenu(reverse("analysis:trajectory_export", args=[trajectory.pk])),
         **in_list(request, trajectory),
     }
 

@@ -29,7 +29,7 @@ from benchmarks.experiments.forms import LONGEST_FILE, ChoicesForm, DesignForm
 from benchmarks.experiments.plans import ExperimentPlan, plan_design
 from benchmarks.experiments.presets import presets
 from benchmarks.experiments.services import make_experiment, stored_design
-from benchmarks.exports.downloads import ONE_PER_RUN, export_menu, page_download, whole_runs
+from benchmarks.exports.downloads import ONE_PER_RUN, ExportMenu, page_download, whole_runs
 from benchmarks.imports.views import bounded_upload
 from benchmarks.models import Dataset, Experiment
 from benchmarks.responses import STOP_POLLING, add_error_message
@@ -211,7 +211,7 @@ def experiment(request: HttpRequest, experiment_id: int) -> HttpResponse:
         "design": stored[0] if stored is not None else None,
         "detached": list(detached_runs(visibility(request)).filter(experiment=experiment)),
         "caution": runs_caution(place.run for place in places),
-        "export": export_menu(
+        "export": ExportMenu(
             reverse("benchmarks:experiment_export", args=[experiment.pk]),
             note=ONE_PER_RUN if len(places) > 1 else "",
         ),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+from urllib.parse import parse_qsl
 
 from django.db.models import QuerySet
 from django.http import (
@@ -17,7 +18,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.exports.publishing import UNKNOWN, check_licence
 from benchmarks.exports.selectors import in_portions
 from benchmarks.exports.services import Ids
-from benchmarks.exports.streams import STREAMS, stream_of, zipped
+from benchmarks.exports.streams import PUBLISHED, STREAMS, stream_of, zipped
 from benchmarks.models import Run, Trajectory
 from benchmarks.responses import add_error_message
 from benchmarks.visibility import Visibility
@@ -42,22 +43,30 @@ class RunPart(NamedTuple):
 class ExportMenu:
     """The formats in which a page offers its trajectories.
 
-    ``address``: what the name of a format is appended to. ``note`` says what an archive holds, or
-    why there is no file.
+    ``url`` sends the file of a ``format``; ``query`` selects the trajectories. ``note`` says what
+    an archive holds, or why there is no file.
     """
 
-    address: str = ""
+    url: str = ""
+    query: str = ""
     note: str = ""
 
     @property
     def files(self) -> list[tuple[str, str]]:
-        """Return (title, address) of each file."""
-        return [(s.title, f"{self.address}{name}") for name, s in STREAMS.items() if self.address]
+        """Return (title, address) of each file that a link downloads."""
+        start = f"{self.url}?{self.query}{'&' if self.query else ''}format="
+        plain = [name for name in STREAMS if name != PUBLISHED and self.url]
+        return [(STREAMS[name].title, f"{start}{name}") for name in plain]
 
+    @property
+    def folder(self) -> str:
+        """Return the title of the folder to publish, which a form downloads with its licence."""
+        return STREAMS[PUBLISHED].title if self.url else ""
 
-def export_menu(url: str, query: str = "", note: str = "") -> ExportMenu:
-    """Return the menu of the files at ``url``; ``query`` selects the trajectories."""
-    return ExportMenu(f"{url}?{query}{'&' if query else ''}format=", note)
+    @property
+    def folder_fields(self) -> list[tuple[str, str]]:
+        """Return (name, value) of each hidden field of that form."""
+        return [*parse_qsl(self.query, keep_blank_values=True), ("format", PUBLISHED)]
 
 
 def whole_runs(runs: Iterable[Run], seen: Visibility) -> list[RunPart]:

@@ -24,6 +24,8 @@ Member = tuple[str, Iterable[str | bytes]]
 PIECE = 1 << 16
 # Rows are so repetitive that a higher level saves little.
 LEVEL = 3
+# The format whose card states a licence.
+PUBLISHED = "huggingface"
 
 
 def _stream_chat(run: Run, ids: Ids = None, licence: str = UNKNOWN) -> Iterator[bytes]:
@@ -65,7 +67,7 @@ STREAMS: dict[str, Stream] = {
     ),
     "atif": Stream("ATIF (Harbor)", "application/zip", "-atif.zip", _stream_atif),
     "inspect": Stream("Inspect log", "application/zip", ".eval", _stream_inspect),
-    "huggingface": Stream(
+    PUBLISHED: Stream(
         "Folder to publish (ZIP)",
         "application/zip",
         "-huggingface.zip",

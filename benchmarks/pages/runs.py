@@ -23,7 +23,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import find_system, system_of
 from benchmarks.datasets.selectors import usual_dataset
 from benchmarks.endpoints.selectors import run_use
-from benchmarks.exports.downloads import export_menu, page_download, whole_runs
+from benchmarks.exports.downloads import ExportMenu, page_download, whole_runs
 from benchmarks.judging.judges import is_judgeable, judged_by, run_judgings
 from benchmarks.models import Dataset, Run, Trajectory
 from benchmarks.responses import (
@@ -170,7 +170,7 @@ def _report(run: Run, *, every_task: bool) -> dict[str, Any]:
         "columns": trajectories.list_columns([run.dataset.system]),
         "query": f"run={run.pk}",
         "more": len(listed) > TRAJECTORIES,
-        "export": export_menu(reverse("benchmarks:run_export", args=[run.pk])),
+        "export": ExportMenu(reverse("benchmarks:run_export", args=[run.pk])),
         "problems": list(problems.order_by("pk")[:PROBLEMS]),
         "use": run_use(run) if run.currency else None,
     }

@@ -6,6 +6,7 @@ import re
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
@@ -24,8 +25,14 @@ def menu(client: Client, page: str) -> dict[str, str]:
     """Return the addresses of the files that a page offers, by format; empty without a menu."""
     text = client.get(page).content.decode()
     _, _, rest = text.partition("<summary>Export trajectories</summary>")
-    found = re.findall(r'href="([^"]+format=([\w-]+))"', rest.partition("</details>")[0])
-    return {name: html.unescape(address) for address, name in found}
+    rest = rest.partition("</details>")[0]
+    links = re.findall(r'href="([^"]+format=([\w-]+))"', rest)
+    files = {name: html.unescape(address) for address, name in links}
+    if form := re.search(r'<form action="([^"]+)">', rest):
+        fields = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', rest)
+        hidden = {name: html.unescape(value) for name, value in fields}
+        files[hidden["format"]] = f"{form[1]}?{urlencode(hidden)}"
+    return files
 
 
 def fetched(client: Client, address: str) -> tuple[str, bytes]:
@@ -114,6 +121,18 @@ def test_the_list_follows_its_filters(
     task = played.trajectories.order_by("pk")[0].task
     page = f"/trajectories/?task={task.pk}&run={played.pk}&after=999"
     check_files(reader, page, [1], _new(tmp_path / "task"))
+
+
+def test_a_folder_states_the_licence_of_the_form(reader: Client, played: Run) -> None:
+    page = f"/runs/{played.pk}/"
+    address = menu(reader, page)["huggingface"]
+    assert 'name="licence"' in reader.get(page).content.decode()
+    for given, written in (("", "unknown"), ("cc-by-4.0", "cc-by-4.0")):
+        _, data = fetched(reader, f"{address}&licence={given}")
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            assert f"license: {written}\n" in archive.read("README.md").decode()
+    answer = reader.get(f"{address}&licence=my%20own", follow=True)
+    assert "&#x27;my own&#x27; is no licence" in answer.content.decode()
 
 
 def _new(folder: Path) -> Path:
