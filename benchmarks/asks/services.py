@@ -2,21 +2,20 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max
 from django.utils import timezone
 
 from benchmarks.asks.players import player_name
-from benchmarks.calls.rows import answerer_version
+from benchmarks.calls.log import CallLog
 from benchmarks.core.answerers import Identity
 from benchmarks.core.digests import storable
 from benchmarks.core.registry import get_system
 from benchmarks.locks import lock_trajectory
-from benchmarks.models import Exchange, OpenAsk, Run, Trajectory
+from benchmarks.models import CallColumns, Exchange, OpenAsk, Run, Trajectory
 from benchmarks.runs.log import people_are_asked
 from benchmarks.runs.services import RunError, reopen_run
 
 
-def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) -> Exchange:
+def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) -> CallColumns:
     """Store a person's reply, and resume the trajectory once none of its asks is open.
 
     Raises ``UnreadableReply`` if the text cannot be read, so that the person can correct it, and
@@ -39,28 +38,8 @@ def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) 
             raise RunError("this was cancelled; nobody waits for a reply any more")
         if not OpenAsk.objects.filter(pk=ask.pk, answered_at=None).update(answered_at=now):
             raise RunError("this has been answered already; the first answer stands")
-        before = Exchange.objects.filter(trajectory=trajectory, step=ask.step, slot=ask.slot)
-        last = before.aggregate(last=Max("attempt"))["last"] or 0
-        exchange = Exchange.objects.create(
-            trajectory=trajectory,
-            step=ask.step,
-            slot=ask.slot,
-            attempt=last + 1,
-            role=ask.role,
-            seat=ask.seat,
-            answerer_id=answerer_version(Identity("human", player_name(by), "1")),
-            ask_digest=ask.ask_digest,
-            messages=ask.messages,
-            expect=ask.expect,
-            tools=ask.tools,
-            seed=ask.seed,
-            state=Exchange.State.ANSWERED,
-            text=reply,
-            value=value,
-            latency=(now - ask.opened_at).total_seconds(),
-            sent_at=ask.opened_at,
-            settled_at=now,
-        )
+        log = CallLog(Exchange, {"trajectory_id": trajectory.pk})
+        exchange = log.record_reply(ask, Identity("human", player_name(by), "1"), reply, value, now)
         waiting = here.filter(status=Trajectory.Status.WAITING)
         if not people_are_asked(trajectory.pk) and waiting.update(status=Trajectory.Status.PENDING):
             reopen_run(Run.objects.get(pk=trajectory.run_id), people=trajectory)

@@ -11,21 +11,22 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from benchmarks.calls.caps import release, reserve
 from benchmarks.calls.rows import (
+    ASKED,
     answerer_version,
     asked_fields,
     insert_rows,
     settled_fields,
     store_messages,
 )
-from benchmarks.core.answerers import Identity
+from benchmarks.core.answerers import Answer, Identity
 from benchmarks.core.log import Call, CallResult, Exchange, Settled, counted_cost, total_most
 from benchmarks.mappers import core_exchange
-from benchmarks.models import CallColumns
+from benchmarks.models import CallColumns, OpenAsk
 from benchmarks.models.statements import read_rows
 from benchmarks.outages import keep_trying
 
@@ -125,6 +126,27 @@ class CallLog:
 
         keep_trying(write)
         self._settled[call.step, call.slot] = (pk, version)
+
+    def record_reply(
+        self, ask: OpenAsk, by: Identity, text: str, value: Any, now: datetime
+    ) -> CallColumns:
+        """Store a person's reply to an open ask, in the caller's transaction; return its row.
+
+        The messages of the ask were stored when it was opened. The caller has made sure that it
+        is answered once.
+        """
+        before = self.model._default_manager.filter(**self.owner, step=ask.step, slot=ask.slot)
+        answer = Answer(text, latency=(now - ask.opened_at).total_seconds())
+        row = self.model(
+            **self.owner,
+            **{column: getattr(ask, column) for column in ASKED},
+            attempt=(before.aggregate(last=Max("attempt"))["last"] or 0) + 1,
+            answerer_id=self._version(by),
+            sent_at=ask.opened_at,
+            **settled_fields(CallResult("answered", answer, value), now),
+        )
+        insert_rows([row])
+        return row
 
     # --- parts ------------------------------------------------------------------------------------
 

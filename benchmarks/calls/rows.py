@@ -13,6 +13,9 @@ from benchmarks.core.log import Call, CallResult
 from benchmarks.core.types import Message
 from benchmarks.models import AnswererVersion, StoredMessage
 
+# The columns of an ask that rows of calls share with those of asks that wait for a person.
+ASKED = ("step", "slot", "role", "seat", "ask_digest", "messages", "expect", "tools", "seed")
+
 
 def asked_fields(call: Call) -> dict[str, Any]:
     """Return the columns of an ask, whoever answers it."""

@@ -34,7 +34,7 @@ from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.errors import CoreError, UnreadableReply
 from benchmarks.core.plans import word_distance
 from benchmarks.core.ports.people import Hint
-from benchmarks.models import Exchange, OpenAsk, Trajectory
+from benchmarks.models import CallColumns, Exchange, OpenAsk, Trajectory
 from benchmarks.runs.reserved import release_trajectory
 
 Kind, State = LiveEvent.Kind, LiveSession.State
@@ -105,7 +105,7 @@ def _begin_when_all_are_there(session: LiveSession) -> None:
 
 def reply_to(
     *, place: LivePlace, user: User, ask: OpenAsk, text: str, overridden: Sequence[Hint] = ()
-) -> Exchange:
+) -> CallColumns:
     """Store a player's reply to an ask of their place; the session goes on from there.
 
     ``overridden`` are the hints in spite of which it is sent; each is recorded. The same words sent

@@ -62,9 +62,13 @@ def test_the_first_answer_stands(run: Run, person: User) -> None:
     answer_open_ask(ask=ask, by=person, text="No ladder here.")
     with pytest.raises(RunError, match="answered already"):
         answer_open_ask(ask=ask, by=person, text="Something else.")
-    assert Exchange.objects.get(trajectory=ask.trajectory, role="simulator").text == (
-        "No ladder here."
-    )
+    reply = Exchange.objects.get(trajectory=ask.trajectory, role="simulator")
+    assert (reply.text, reply.state, reply.attempt) == ("No ladder here.", "answered", 1)
+    asked = ("step", "slot", "seat", "ask_digest", "messages", "expect", "tools", "seed")
+    assert [getattr(reply, name) for name in asked] == [getattr(ask, name) for name in asked]
+    assert reply.settled_at is not None
+    assert reply.sent_at == ask.opened_at
+    assert reply.latency == (reply.settled_at - ask.opened_at).total_seconds()
 
 
 def test_an_unreadable_reply_changes_nothing(run: Run, person: User) -> None:
