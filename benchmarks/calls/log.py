@@ -5,7 +5,7 @@ transaction. Its reply is stored before it is used. Each purpose has a table wit
 (docs/decisions/one-log.md says why).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,6 @@ from benchmarks.calls.rows import (
     ASKED,
     answerer_version,
     asked_fields,
-    insert_rows,
     settled_fields,
     store_messages,
 )
@@ -27,7 +26,7 @@ from benchmarks.core.answerers import Answer, Identity
 from benchmarks.core.log import Call, CallResult, Exchange, Settled, counted_cost, total_most
 from benchmarks.mappers import core_exchange
 from benchmarks.models import CallColumns, OpenAsk
-from benchmarks.models.statements import read_rows
+from benchmarks.models.statements import insert_rows, read_rows, update_row
 from benchmarks.outages import keep_trying
 
 S = CallColumns.State
@@ -70,8 +69,9 @@ class CallLog:
 
     def exchanges(self) -> list[Exchange]:
         """Return the stored calls, ordered by (step, slot, attempt)."""
+        stored = read_rows(self.model, only=PLAYED_BACK, locked=False, **self.owner)
         rows = []
-        for row in sorted(self._stored_calls(), key=lambda row: (row.step, row.slot, row.attempt)):
+        for row in sorted(stored, key=lambda row: (row.step, row.slot, row.attempt)):
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
             self._settled[row.step, row.slot] = (row.pk, row.answerer_id)
             self._told.update(row.messages)
@@ -114,7 +114,7 @@ class CallLog:
 
         def write() -> None:
             with transaction.atomic():
-                if self.model._default_manager.filter(pk=pk, state=S.SENT).update(**settled):
+                if update_row(self.model, settled, id=pk, state=S.SENT):
                     self._release(unspent, self._unused_tokens(call, verdict))
                     return
             # Either a try before this one was committed though its connection broke, or another
@@ -148,10 +148,6 @@ class CallLog:
         return row
 
     # --- parts ------------------------------------------------------------------------------------
-
-    def _stored_calls(self) -> Iterable[CallColumns]:
-        """Return the stored calls, in no order."""
-        return read_rows(self.model, only=PLAYED_BACK, locked=False, **self.owner)
 
     @contextmanager
     def _writing(self, now: datetime) -> Iterator[None]:

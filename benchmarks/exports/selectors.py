@@ -8,7 +8,6 @@ from typing import Any
 from django.db.models import Prefetch
 
 from benchmarks.asks.participation import people_part
-from benchmarks.calls.whole_log import whole_log
 from benchmarks.formats.trajectory import (
     ImportedMessage,
     ImportedTask,
@@ -17,7 +16,7 @@ from benchmarks.formats.trajectory import (
 )
 from benchmarks.imports.stored_messages import StoredRow, read_messages, rows_of_payloads
 from benchmarks.mappers import core_messages
-from benchmarks.models import JudgeScore, Run, Trajectory
+from benchmarks.models import Exchange, JudgeScore, Run, Trajectory
 
 CHUNK = 100
 
@@ -82,7 +81,7 @@ def _trajectory(run: Run, row: Trajectory) -> ImportedTrajectory:
             hidden=row.task.payload.get("hidden", {}) if imported else _constraints(row),
             payload=row.task.payload.get("stated", {}) if imported else {},
         ),
-        messages=tuple(read_messages(_payload_rows(row)) if imported else _made(run, row)),
+        messages=tuple(read_messages(_payload_rows(row)) if imported else _made(row)),
         agent=run.agent.title,
         attempt=row.attempt,
         seed=row.seed,
@@ -130,10 +129,9 @@ def _constraints(row: Trajectory) -> dict[str, list[str]]:
     return dict(kinds)
 
 
-def _made(run: Run, row: Trajectory) -> Iterator[ImportedMessage]:
+def _made(row: Trajectory) -> Iterator[ImportedMessage]:
     """Return the agent's opening messages from the log, followed by the turns."""
-    row.run = run
-    first = whole_log(row).filter(role="agent").order_by("step", "slot").first()
+    first = Exchange.objects.filter(trajectory=row, role="agent").order_by("step", "slot").first()
     opening = core_messages(first.messages) if first else []
     for message in opening:
         yield ImportedMessage(message.speaker, message.text)

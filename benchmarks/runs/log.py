@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from benchmarks.calls.log import CallLog, LeaseLost
-from benchmarks.calls.rows import asked_fields, insert_rows
+from benchmarks.calls.rows import asked_fields
 from benchmarks.core import types
 from benchmarks.core.log import Call, check_same_turn
 from benchmarks.core.types import Outcome
@@ -27,6 +27,7 @@ from benchmarks.models import (
     Turn,
     Violation,
 )
+from benchmarks.models.statements import insert_rows, update_row
 
 
 def people_are_asked(trajectory: int) -> bool:
@@ -59,8 +60,7 @@ class DatabaseLog(CallLog):
         self._kept: list[types.Turn] = []
         self._turns_before: dict[int, types.Turn] | None = None
         self._constraints: dict[str, int] | None = None
-        # Built once, as building a query takes as long as carrying it out.
-        self._held = Trajectory.objects.filter(pk=trajectory.pk, lease_owner=owner)
+        self.lease_owner = owner
 
     # --- writing ----------------------------------------------------------------------------------
 
@@ -138,8 +138,8 @@ class DatabaseLog(CallLog):
                     is_final=ends and turn is kept[-1],
                 )
                 insert_rows([row])
-                Violation.objects.bulk_create(self._violations(row, turn))
-                JudgeScore.objects.bulk_create(self._scores(row, turn))
+                insert_rows(self._violations(row, turn))
+                insert_rows(self._scores(row, turn))
             yield
         self._kept = []
 
@@ -173,7 +173,7 @@ class DatabaseLog(CallLog):
 
     def _renew(self, now: datetime, **changes: Any) -> None:
         changes.setdefault("lease_until", now + LEASE)
-        if not self._held.update(**changes):
+        if not update_row(Trajectory, changes, id=self.trajectory.pk, lease_owner=self.lease_owner):
             raise LeaseLost
 
     def _violations(self, row: Turn, turn: types.Turn) -> list[Violation]:

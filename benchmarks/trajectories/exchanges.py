@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from benchmarks.calls.whole_log import whole_log
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import system_of
 from benchmarks.core.system import System
@@ -57,7 +56,7 @@ class TurnSteps:
 
 def turn_steps(trajectory: Trajectory) -> list[TurnSteps]:
     """Return the steps of each turn; a turn begins when the agent is asked."""
-    asked = whole_log(trajectory).filter(role=agent_role(trajectory))
+    asked = Exchange.objects.filter(trajectory=trajectory, role=agent_role(trajectory))
     starts = list(asked.order_by("step").values_list("step", flat=True).distinct())
     ends = [*starts[1:], None]
     return [
@@ -80,7 +79,7 @@ def exchanges_of(trajectory: Trajectory, steps: TurnSteps | None) -> list[Exchan
 
 def exchange_rows(trajectory: Trajectory, steps: TurnSteps | None = None) -> QuerySet[Exchange]:
     """Return the log of a trajectory, or of one of its turns."""
-    rows = whole_log(trajectory).select_related("answerer")
+    rows = Exchange.objects.filter(trajectory=trajectory).select_related("answerer")
     if steps is None:
         return rows
     rows = rows.filter(step__gte=steps.first)
