@@ -97,6 +97,7 @@ cluster_paths: list[URLPattern] = [
 QUALITY = "studies/<int:pk>/quality/"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("trajectories/", browse.trajectory_list, name="trajectory_list"),
+    path("trajectories/search/", browse.search_completions, name="search_completions"),
     path("trajectories/export/", browse.trajectory_list_export, name="trajectory_list_export"),
     *group_paths,
     *cluster_paths,

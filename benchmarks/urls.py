@@ -17,4 +17,5 @@ urlpatterns = [
     path("", include("benchmarks.judging.urls")),
     path("", include("benchmarks.imports.urls")),
     path("", include("benchmarks.trajectories.urls")),
+    path("", include("benchmarks.lists.urls")),
 ]

@@ -1,11 +1,18 @@
 """Fixtures: people as they come to pages, and a run that they can open."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
 from benchmarks.models import Run
 from tests.factories.benchmarks import PERMISSIONS, make_user, play, start_sample_runs
+
+
+def without_tokens(page: str) -> str:
+    """Return a page without the tokens of its forms, which differ each time."""
+    return re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", page)
 
 
 def _client(user: User) -> Client:

@@ -1,6 +1,8 @@
 """The list of trajectories: facets in the address, one page of rows at a time."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
@@ -24,17 +26,38 @@ from benchmarks.exports.downloads import (
     page_download,
     selected_parts,
 )
+from benchmarks.exports.selectors import in_portions
+from benchmarks.lists.columns import ListColumn, column_choice, list_csv, wants_csv
 from benchmarks.models import Trajectory
 from benchmarks.paging import RowPage
 from benchmarks.responses import clean_query, shown_url, wants_fragment
 from benchmarks.trajectories import selectors as trajectories
-from benchmarks.trajectories.selectors import TrajectoryLine
+from benchmarks.trajectories.selectors import TrajectoryColumns, TrajectoryLine
 from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:
     from analysis.trajectory_index.listing import Listing, ListPage
 
 ROWS = 50
+# Columns that the system of the rows brings, before their names; and those on judges and people.
+VERDICT, MEASURE = "verdict:", "measure:"
+JUDGED = {
+    "violations": "Violations", "mean": "Mean score", "spread": "Spread", "gap": "Gap",
+    "tokens": "Tokens",
+}  # fmt: skip
+# The list as a file: what every system has; the rest is in the formats of *Export trajectories*.
+CSV_COLUMNS = [
+    ListColumn(name, name, {name: path})
+    for name, path in {
+        "trajectory": "trajectory.pk", "task": "trajectory.task.external_id",
+        "agent": "trajectory.run.agent.name", "dataset": "trajectory.run.dataset.name",
+        "run": "trajectory.run_id", "level": "trajectory.run.level",
+        "condition": "trajectory.run.condition", "attempt": "trajectory.attempt",
+        "status": "trajectory.status", "ended": "trajectory.termination",
+        "result": "result.title", "turns": "trajectory.turn_count", "violations": "violations",
+        "mean_score": "scores.mean", "spread": "spread", "gap": "gap", "tokens": "tokens",
+    }.items()
+]  # fmt: skip
 # What belongs to a page of the list or of a trajectory, not to the choice that the list shows.
 PLACE = ("after", "before", "step", "turn", "from", "find", "stretch", "line", "message", "place")
 # Chosen by links, and carried along by the form unseen.
@@ -57,27 +80,38 @@ class ListedRow(TrajectoryLine):
 
 @signed_in
 @require_safe
-def trajectory_list(request: HttpRequest) -> HttpResponse:
+def trajectory_list(request: HttpRequest) -> HttpResponseBase:
     # Arrays are slow to import: not when the server starts.
+    from analysis.trajectory_index.completions import completions
     from analysis.trajectory_index.listing import listing
     from analysis.trajectory_index.operators import OPERATORS
-    from analysis.trajectory_index.query import ORDERS
+    from analysis.trajectory_index.query import MOST_WORDS, ORDERS
 
     allow(request, VIEW)
     seen = visibility(request)
     listed = listing(request.GET, seen)
+    if wants_csv(request) and listed.count <= MOST:
+        every = (row for ids in in_portions(listed.ids) for row in _rows(listed, ids, seen))
+        return list_csv(TRAJECTORIES, CSV_COLUMNS, every)
     part = listed.page(request.GET, ROWS)
-    rows = _rows(listed, part, seen)
+    rows = _rows(listed, part.ids, seen)
+    table = trajectories.list_columns(row.trajectory.run.dataset.system for row in rows)
+    judged = _judged_columns(rows, listed.knows_tokens)
+    columns = column_choice(request, TRAJECTORIES, _columns(table, judged))
+    rows, table = _without(rows, table, columns.hidden)
     shown = {order: value.title for order, value in ORDERS.items()}
     context = {
         "list": listed,
+        "completions": completions(request.GET.get("q", "")[:MOST_WORDS], listed),
         "state": listed.state,
         "groups": _groups(listed),
         "active": listed.query.chips,
         "rows": rows,
         "grouping": addresses.failure_groups(failed_count(listed), list_query(request.GET)),
-        "columns": trajectories.list_columns(row.trajectory.run.dataset.system for row in rows),
-        "judged": _judged_columns(rows),
+        "table": table,
+        "judged": [name for name in judged if name not in columns.hidden],
+        "columns": columns,
+        "hidden": columns.hidden,
         "page": _page(request.GET, part, rows),
         "summary": f"{part.start + 1:,}–{part.start + len(rows):,} of {listed.count:,}, "
         + shown[listed.order].lower(),
@@ -120,6 +154,20 @@ def _export_menu(listed: "Listing", query: str) -> ExportMenu | None:
 
 @signed_in
 @require_safe
+def search_completions(request: HttpRequest) -> HttpResponse:
+    """Return how the search that is being typed may go on, as options of the search box."""
+    from analysis.trajectory_index.completions import completions
+    from analysis.trajectory_index.listing import listing
+    from analysis.trajectory_index.query import MOST_WORDS
+
+    allow(request, VIEW)
+    typed = request.GET.get("q", "").replace("\x00", "")[:MOST_WORDS]
+    offered = completions(typed, listing(QueryDict(), visibility(request)))
+    return render(request, "analysis/_search_completions.html", {"completions": offered})
+
+
+@signed_in
+@require_safe
 def trajectory_list_export(request: HttpRequest) -> HttpResponseBase:
     """Send the finished trajectories of the list as a file."""
     from analysis.trajectory_index.listing import listing
@@ -149,12 +197,12 @@ def _groups(listed: "Listing") -> list[dict[str, object]]:
     return list(groups.values())
 
 
-def _rows(listed: "Listing", part: "ListPage", seen: Visibility) -> list[ListedRow]:
+def _rows(listed: "Listing", ids: Sequence[int], seen: Visibility) -> list[ListedRow]:
     """Return the lines of a page in its order; what was deleted meanwhile is not among them."""
     columns, gaps = listed.index.columns, listed.annotations.gap
-    rows = seen.of(Trajectory.objects.filter(pk__in=part.ids))
+    rows = seen.of(Trajectory.objects.filter(pk__in=ids))
     by_id = {row.pk: row for row in trajectories.with_row_relations(rows)}
-    there = [by_id[pk] for pk in part.ids if pk in by_id]
+    there = [by_id[pk] for pk in ids if pk in by_id]
     (words,) = listed.query.chosen.get("q", ("",))
     marked = snippets(words=words, trajectory_ids=[row.pk for row in there])
     lines = []
@@ -181,13 +229,49 @@ def _violations(row: Trajectory, count: int) -> int | None:
     return count if count or looked else None
 
 
-def _judged_columns(rows: list[ListedRow]) -> list[str]:
-    """Return the columns on judges and people in which a row of this page has a value."""
+def _columns(table: TrajectoryColumns, judged: Sequence[str]) -> list[ListColumn]:
+    """Return the columns that this page of the list can show."""
+    names = [
+        ("agent", "Agent", True), ("dataset", "Dataset", False), ("run", "Run", False),
+        ("result", "Result", True), ("turns", "Turns", True),
+        *((VERDICT + name, title, True) for name, title in table.verdicts.items()),
+        *((MEASURE + name, measure.title, True) for name, measure in table.metrics.items()),
+        *((name, JUDGED[name], True) for name in judged),
+    ]  # fmt: skip
+    return [ListColumn(key, title, {}, usual) for key, title, usual in names]
+
+
+def _without(
+    rows: list[ListedRow], table: TrajectoryColumns, hidden: Collection[str]
+) -> tuple[list[ListedRow], TrajectoryColumns]:
+    """Return the rows and columns without the hidden verdicts and measures."""
+    verdicts = [VERDICT + name not in hidden for name in table.verdicts]
+    measures = [MEASURE + name not in hidden for name in table.metrics]
+    if all(verdicts) and all(measures):
+        return rows, table
+    kept = [
+        replace(
+            row,
+            verdicts=tuple(compress(row.verdicts, verdicts)),
+            metrics=tuple(compress(row.metrics, measures)),
+        )
+        for row in rows
+    ]
+    return kept, replace(
+        table,
+        verdicts=dict(compress(table.verdicts.items(), verdicts)),
+        metrics=dict(compress(table.metrics.items(), measures)),
+    )
+
+
+def _judged_columns(rows: list[ListedRow], knows_tokens: bool) -> list[str]:
+    """Return the columns on judges, people and tokens in which a row of this page has a value."""
     given = {
         "violations": any(row.violations is not None for row in rows),
         "mean": any(row.scores.mean is not None for row in rows),
         "spread": any(row.spread is not None for row in rows),
         "gap": any(row.gap is not None for row in rows),
+        "tokens": knows_tokens,
     }
     return [name for name, shown in given.items() if shown]
 

@@ -38,10 +38,18 @@ from analysis.papers.services import (
 from annotation.access import person
 from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.core.digests import storable
+from benchmarks.lists.columns import ListColumn, column_choice, list_csv, wants_csv
 from benchmarks.paging import as_id
 from benchmarks.responses import add_error_message, wants_fragment
 
 MOST_LISTED = 500
+PAPER_COLUMNS = (
+    ListColumn("paper", "Paper", {"id": "pk", "paper": "title"}, fixed=True),
+    ListColumn("owner", "Owner", {"owner": "owner.username"}),
+    ListColumn("sharing", "Who sees it", {"sharing": "sharing"}),
+    ListColumn("changed", "Changed", {"changed": "updated_at"}),
+    ListColumn("created", "Created", {"created": "created_at"}, usual=False),
+)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -59,7 +67,14 @@ def paper_list(request: HttpRequest) -> HttpResponseBase:
         else:
             return HttpResponseRedirect(paper_url(paper))
     rows = papers_for(user, visibility(request))[:MOST_LISTED]
-    context = {"papers": [(paper, paper.owner_id == user.pk) for paper in rows]}
+    if wants_csv(request):
+        return list_csv("papers", PAPER_COLUMNS, rows)
+    columns = column_choice(request, "papers", PAPER_COLUMNS)
+    context = {
+        "papers": [(paper, paper.owner_id == user.pk) for paper in rows],
+        "columns": columns,
+        "hidden": columns.hidden,
+    }
     return render(request, "analysis/papers/list.html", context, status=status)
 
 

@@ -45,6 +45,7 @@ from benchmarks.access import VIEW, allow, signed_in
 from benchmarks.core.problems import FileRefused, text_fault
 from benchmarks.imports.uploads import announces_too_much
 from benchmarks.imports.views import throw_away
+from benchmarks.lists.columns import ListColumn, column_choice, list_csv, wants_csv
 from benchmarks.paging import as_id
 from benchmarks.responses import STOP_POLLING, wants_fragment
 
@@ -170,14 +171,42 @@ class SectionForm(forms.Form):
         )
 
 
+TABLE_COLUMNS = (
+    ListColumn("table", "Table", {"id": "pk", "table": "name", "file": "file"}, fixed=True),
+    ListColumn("ratings", "Ratings", {"ratings": "rows"}),
+    ListColumn(
+        "settings",
+        "Chosen before looking",
+        {
+            name: f"settings.{name}"
+            for name in ("scale", "epsilon", "margin", "seed", "resamples", "half_width")
+        },
+    ),
+    ListColumn(
+        "uploaded", "Uploaded", {"uploaded": "created_at", "uploaded_by": "created_by.username"}
+    ),
+    ListColumn("sharing", "Who sees it", {"shared": "shared"}),
+)
+
+
 @require_safe
 @signed_in
 def table_list(request: HttpRequest) -> HttpResponseBase:
     """Show one's own tables and those that others share."""
     allow(request, VIEW)
     who = person(request)
+    if wants_csv(request):
+        return list_csv("tables", TABLE_COLUMNS, tables_for(who))
     page = paging.page_by_id(tables_for(who), request.GET, size=TABLES)
-    context = {"page": page, "places": own_tables(), "me": who, "checks": moving_checks(who)}
+    columns = column_choice(request, "tables", TABLE_COLUMNS)
+    context = {
+        "columns": columns,
+        "hidden": columns.hidden,
+        "page": page,
+        "places": own_tables(),
+        "me": who,
+        "checks": moving_checks(who),
+    }
     return render(request, "analysis/tables/list.html", context)
 
 

@@ -23,6 +23,7 @@ from benchmarks.templatetags.trajectory_rows import (
     measures,
     outcome,
     task_head,
+    turns,
 )
 from benchmarks.templatetags.turn_parts import undefined
 
@@ -34,41 +35,46 @@ register = template.Library()
 
 @register.simple_tag
 def listed_rows(
-    rows: Iterable[ListedRow], judged: Collection[str], query: str, tokens: object
+    rows: Iterable[ListedRow], judged: Collection[str], query: str, hidden: Collection[str]
 ) -> SafeString:
     """Return the rows of the list; ``query`` is the choice that links carry on.
 
-    ``judged`` names the columns on judges and people, ``tokens`` says whether there is one of
-    tokens.
+    ``judged`` names the columns on judges, people and tokens, ``hidden`` those of the others that
+    the reader does not want to see.
     """
-    shown = (_row(row, judged, query, bool(tokens)) for row in rows)
+    shown = (_row(row, judged, query, hidden) for row in rows)
     return format_html_join("\n", "{}", ((row,) for row in shown))
 
 
-def _row(row: ListedRow, judged: Collection[str], query: str, with_tokens: bool) -> SafeString:
+def _row(
+    row: ListedRow, judged: Collection[str], query: str, hidden: Collection[str]
+) -> SafeString:
     one = row.trajectory
     run, snippet = one.run, ""
     if row.snippet is not None:
         context = {"snippet": row.snippet, "t": one, "query": query}
         snippet = render_to_string("analysis/_snippet.html", context)
-    tokens = ""
-    if with_tokens:
-        unknown = undefined("no call says how many tokens it took")
-        taken = unknown if row.tokens is None else f"{row.tokens:,}"
-        tokens = format_html('<td class="num">{}</td>', taken)
+    level = format_html('<span class="sub">{}</span>', run.level) if run.level else ""
+    run_link = reverse("benchmarks:run", args=[run.pk])
+    cells = {
+        "agent": format_html("<td>{}{}{}</td>", run.agent.title, level, condition_of(row)),
+        "dataset": format_html("<td>{} {}</td>", run.dataset.name, run.dataset.version),
+        "run": format_html('<td class="num"><a href="{}">{}</a></td>', run_link, run.pk),
+        "result": outcome(row),
+        "turns": turns(row),
+    }
     return format_html(
-        "<tr>\n{head}\n<td>{agent}{level}{condition}</td>\n{outcome}\n{measures}\n{judged}\n{tokens}\n"
+        "<tr>\n{head}\n{cells}\n{measures}\n{judged}\n"
         '<td class="actions"><a class="button quiet compact" href="{compare}?t={pk}" '
         'data-compare="{pk}" data-compare-name="{agent}, {task}"><span>Compare</span></a></td>'
         "\n</tr>",
         head=task_head(row, query, snippet),
+        cells=format_html_join(
+            "\n", "{}", ((cell,) for key, cell in cells.items() if key not in hidden)
+        ),
         agent=run.agent.title,
-        level=format_html('<span class="sub">{}</span>', run.level) if run.level else "",
-        condition=condition_of(row),
-        outcome=outcome(row),
         measures=measures(row),
         judged=_judged(row, judged),
-        tokens=tokens,
         compare=reverse("analysis:compare"),
         pk=one.pk,
         task=one.task.external_id,
@@ -86,7 +92,13 @@ def _judged(row: ListedRow, shown: Collection[str]) -> SafeString:
     gap: str = undefined("people and judges have not both scored the last plan")
     if row.gap is not None:
         gap = ("+" if row.gap > 0 else "") + score(row.gap)
-    cells = {"violations": violations, "mean": mean_score(row.scores), "spread": spread, "gap": gap}
+    tokens: str = undefined("no call says how many tokens it took")
+    if row.tokens is not None:
+        tokens = f"{row.tokens:,}"
+    cells = {
+        "violations": violations, "mean": mean_score(row.scores), "spread": spread, "gap": gap,
+        "tokens": tokens,
+    }  # fmt: skip
     there = ((cell,) for name, cell in cells.items() if name in shown)
     return format_html_join("\n", '<td class="num">{}</td>', there)
 

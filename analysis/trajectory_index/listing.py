@@ -203,6 +203,12 @@ class Listing:
         return self.rows & (self.index.columns.state == STATES.index("done"))
 
     @property
+    def ids(self) -> list[int]:
+        """The ids of the listed rows, the newest first."""
+        ids: list[int] = sorted(self.index.columns.id[self.rows].tolist(), reverse=True)
+        return ids
+
+    @property
     def finished_ids(self) -> list[int]:
         """The ids of these trajectories, the oldest first."""
         ids: list[int] = self.index.columns.id[self.finished].tolist()

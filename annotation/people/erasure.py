@@ -318,7 +318,8 @@ def _blank_account(user: User) -> None:
     Job.objects.filter(created_by=user).update(title=ERASED)
     Membership.objects.filter(user=user).delete()
     erase_platform_ids(Recruit.objects.filter(user=user))
-    for name in ("emailaddress_set", "authenticator_set", "socialaccount_set", "saved_views"):
+    owned = ("emailaddress_set", "authenticator_set", "socialaccount_set", "saved_views")
+    for name in (*owned, "list_columns"):
         getattr(user, name).all().delete()
     # What is shared belongs to others, too: it stays, by the tombstone.
     user.papers.filter(sharing="private").delete()

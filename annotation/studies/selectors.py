@@ -107,12 +107,16 @@ def own_studies(user: User) -> QuerySet[Study]:
     return Study.objects.filter(Exists(here.order_by()))
 
 
-def study_page(user: User, params: QueryDict) -> tuple[list[StudyRow], RowPage[Study]]:
-    """Return a page of the list of studies, as its filter asks for."""
-    chosen = params.get("show", CURRENT)
+def listed_studies(user: User, chosen: str) -> QuerySet[Study]:
+    """Return the studies of the list under one of its choices (``SHOWN``)."""
     rows = own_studies(user) if chosen == MINE else visible_studies(user)
     states = SHOWN.get(chosen, SHOWN[CURRENT]).states
-    page = page_by_id(rows.filter(status__in=states) if states else rows, params, size=SIZE)
+    return rows.filter(status__in=states) if states else rows
+
+
+def study_page(user: User, params: QueryDict) -> tuple[list[StudyRow], RowPage[Study]]:
+    """Return a page of the list of studies, as its filter asks for."""
+    page = page_by_id(listed_studies(user, params.get("show", CURRENT)), params, size=SIZE)
     return study_rows(user, page.rows), page
 
 

@@ -34,7 +34,15 @@ from annotation.planning.services import enqueue_again, launch_study
 from annotation.steps.withdrawals import explain_withdrawal
 from annotation.studies.design import balance_tables, study_certificate, study_design
 from annotation.studies.progress import study_mark, study_progress
-from annotation.studies.selectors import CURRENT, MINE, SHOWN, questions_left_out, study_page
+from annotation.studies.selectors import (
+    CURRENT,
+    MINE,
+    SHOWN,
+    listed_studies,
+    questions_left_out,
+    study_page,
+    study_rows,
+)
 from annotation.studies.services import change_study, delete_draft, set_study_status
 from annotation.study_frame.context import (
     attempt,
@@ -48,7 +56,30 @@ from annotation.study_pages.forms import ArchiveForm, SettingsForm
 from annotation.study_pages.own_part import load_own_part
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
+from benchmarks.lists.columns import (
+    ListColumn,
+    column_choice,
+    every_row,
+    list_csv,
+    wants_csv,
+)
 from benchmarks.tables import csv_lines
+
+STUDY_COLUMNS = (
+    ListColumn("study", "Study", {"id": "study.pk", "study": "study.name"}, fixed=True),
+    ListColumn("status", "State", {"status": "study.status"}),
+    ListColumn("kind", "Questionnaire", {"questionnaire": "study.kind"}),
+    ListColumn("roles", "Your roles", {"roles": lambda row: "; ".join(row.roles)}),
+    ListColumn(
+        "items",
+        "Items",
+        {
+            "your_items": "own.total", "your_submitted": "own.submitted",
+            "all_items": "everybody.total", "all_submitted": "everybody.submitted",
+        },
+    ),
+    ListColumn("created", "Created", {"created": "study.created_at"}, usual=False),
+)  # fmt: skip
 
 
 @require_GET
@@ -56,8 +87,15 @@ from benchmarks.tables import csv_lines
 def study_list(request: HttpRequest) -> HttpResponseBase:
     """Show the studies that this person takes part in."""
     user = person(request)
+    if wants_csv(request):
+        every = every_row(listed_studies(user, request.GET.get("show", CURRENT)).order_by("-pk"))
+        parts = (study_rows(user, part) for part in every)
+        return list_csv("studies", STUDY_COLUMNS, (row for part in parts for row in part))
     rows, page = study_page(user, request.GET)
+    columns = column_choice(request, "studies", STUDY_COLUMNS)
     context = {
+        "columns": columns,
+        "hidden": columns.hidden,
         "rows": rows,
         "page": page,
         "filters": {key: shown.words for key, shown in SHOWN.items() if _offered(key, user)},

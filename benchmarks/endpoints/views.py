@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -28,19 +28,46 @@ from benchmarks.endpoints.presets import PRESETS
 from benchmarks.endpoints.rules import may_add, may_change
 from benchmarks.endpoints.services import change_endpoint, create_endpoint
 from benchmarks.endpoints.trials import QUESTIONS, is_under_way, latest_trial, start_trial
+from benchmarks.lists.columns import ListColumn, column_choice, list_csv, wants_csv
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Endpoint, Job
 from benchmarks.responses import STOP_POLLING, add_error_message
 from benchmarks.visibility import Visibility
 
+ENDPOINT_COLUMNS = (
+    ListColumn(
+        "endpoint",
+        "Endpoint",
+        {
+            "endpoint": "endpoint.name", "title": "endpoint.title",
+            "retired": "endpoint.retired",
+        },
+        fixed=True,
+    ),
+    ListColumn("model", "Model", {"model": "endpoint.model"}),
+    ListColumn("asked", "Can be asked", {"obstacles": lambda row: "; ".join(row.obstacles)}),
+    ListColumn("calls", "Calls", {"calls": "use.calls", "retries": "use.retries"}),
+    ListColumn("failed", "Failed, lost", {"failed": "use.failed", "lost": "use.lost"}),
+    ListColumn(
+        "tokens", "Tokens in, out", {"tokens_in": "use.tokens_in", "tokens_out": "use.tokens_out"}
+    ),
+    ListColumn("cost", "Cost", {"cost": "use.cost", "currency": "use.currency"}),
+    ListColumn("seconds", "Seconds", {"seconds_median": "use.median", "seconds_p95": "use.p95"}),
+)  # fmt: skip
+
 
 @signed_in
 @require_safe
-def endpoint_list(request: HttpRequest) -> HttpResponse:
+def endpoint_list(request: HttpRequest) -> HttpResponseBase:
     allow(request, VIEW)
     seen = visibility(request)
     rows = endpoints.endpoint_rows(list(seen.of(Endpoint.objects.all())), seen)
+    if wants_csv(request):
+        return list_csv("endpoints", ENDPOINT_COLUMNS, rows)
+    columns = column_choice(request, "endpoints", ENDPOINT_COLUMNS)
     context = {
+        "columns": columns,
+        "hidden": columns.hidden,
         "rows": [row for row in rows if not row.endpoint.retired],
         "retired": [row for row in rows if row.endpoint.retired],
         "may_add": may_add(request.user),

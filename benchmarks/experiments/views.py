@@ -31,6 +31,13 @@ from benchmarks.experiments.presets import presets
 from benchmarks.experiments.services import make_experiment, stored_design
 from benchmarks.exports.downloads import ONE_PER_RUN, ExportMenu, page_download, whole_runs
 from benchmarks.imports.views import bounded_upload
+from benchmarks.lists.columns import (
+    ListColumn,
+    column_choice,
+    every_row,
+    list_csv,
+    wants_csv,
+)
 from benchmarks.models import Dataset, Experiment
 from benchmarks.responses import STOP_POLLING, add_error_message
 from benchmarks.roles.cautions import runs_caution
@@ -41,15 +48,42 @@ from benchmarks.visibility import detached_runs
 
 ROWS = 30
 LINES = 200
+EXPERIMENT_COLUMNS = (
+    ListColumn(
+        "experiment",
+        "Experiment",
+        {
+            "experiment": "experiment.pk", "name": "experiment.name",
+            "preset": "experiment.preset", "created_by": "experiment.created_by.username",
+        },
+        fixed=True,
+    ),
+    ListColumn("runs", "Runs", {"runs": "runs"}),
+    ListColumn("agents", "Agents", {"agents": "agents"}),
+    ListColumn("levels", "Levels", {"levels": lambda row: "; ".join(row.levels)}),
+    ListColumn(
+        "ended",
+        "Trajectories ended",
+        {"trajectories": "total", "ended": "ended", "failed": "failed"},
+    ),
+    ListColumn("begun", "Begun", {"begun": "experiment.created_at"}),
+)  # fmt: skip
 
 
 @signed_in
 @require_safe
-def experiment_list(request: HttpRequest) -> HttpResponse:
+def experiment_list(request: HttpRequest) -> HttpResponseBase:
     allow(request, VIEW)
     seen = visibility(request)
-    page = paging.page_by_id(experiments.experiments(seen), request.GET, size=ROWS)
+    every = experiments.experiments(seen)
+    if wants_csv(request):
+        parts = (experiments.experiment_rows(part, seen) for part in every_row(every))
+        return list_csv("experiments", EXPERIMENT_COLUMNS, (row for part in parts for row in part))
+    page = paging.page_by_id(every, request.GET, size=ROWS)
+    columns = column_choice(request, "experiments", EXPERIMENT_COLUMNS)
     context = {
+        "columns": columns,
+        "hidden": columns.hidden,
         "page": page,
         "rows": experiments.experiment_rows(page.rows, seen),
         "may_start": request.user.has_perm(START),

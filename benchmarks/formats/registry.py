@@ -262,9 +262,29 @@ def check_file(path: Path, name: str, others: Sequence[Path] = (), agent: str = 
     return CheckedFile(name, checksum, count, turns, header)
 
 
+def formats_in(source: FileSource, name: str) -> list[str]:
+    """Return the formats by which a source is imported, one after the other: the one that is named
+    (or recognised, where empty), or all those of a folder or an archive with files of several.
+    """
+    if name or not source.members or is_one(source):
+        return [name]
+    formats = sorted({unit.format for unit in units_of(source) if unit.format})
+    return formats if len(formats) > 1 else [name]
+
+
 def check_upload(path: str, name: str, agent: str) -> None:
-    """Refuse a file with faults (for `benchmarks.core.limited_process`)."""
-    check_file(Path(path), name, agent=agent)
+    """Refuse a file with faults (for `benchmarks.core.limited_process`); one of several formats
+    where none of them can be imported.
+    """
+    refusals = []
+    formats = formats_in(open_source(Path(path)), name)
+    for one in formats:
+        try:
+            check_file(Path(path), one, agent=agent)
+        except FileRefused as refusal:
+            refusals.append(refusal)
+    if len(refusals) == len(formats):
+        raise refusals[0]
 
 
 def read_source(

@@ -58,7 +58,7 @@ class TrajectoryImportForm(forms.Form):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self.fields["file"].help_text = (
-            "One or several, each of its own format, read and reported by itself. At most "
+            "One or several, or a ZIP of them, each of its own format and read by itself. At most "
             f"{settings.UPLOAD_BYTES >> 20} MB together; they may be gzipped."
         )
         field = self.fields["format"]

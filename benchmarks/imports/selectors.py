@@ -1,5 +1,6 @@
 """Read imports: their progress, their result, and the formats that can be imported."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from benchmarks.core.problems import Problem
+from benchmarks.formats.bundles import WRONG_FORMAT
 from benchmarks.formats.registry import FORMATS, get_format
 from benchmarks.jobs.selectors import STATES
 from benchmarks.models import Dataset, Job, Run
@@ -117,6 +119,12 @@ class ImportView:
         rows = Run.objects.filter(pk__in=(self.result or {}).get("runs", ()))
         return list(rows.select_related("dataset", "agent").order_by("pk"))
 
+    @property
+    def left_out(self) -> list[str]:
+        """Return which files of an archive none of its imports could read, with the reasons."""
+        reasons = (reason for run in self.runs for reason in left_out_files(run))
+        return [reason for reason in dict.fromkeys(reasons) if WRONG_FORMAT not in reason]
+
 
 ABOUT = {
     "anthropic": "Anthropic Messages: chats with tool_use and tool_result parts, or a log of "
@@ -148,6 +156,12 @@ ABOUT = {
     "openai-chat": "Chat messages as JSON or JSON lines: a list of messages, or messages or traj "
     "beside fields of your own. Also the event logs of OpenAI evals.",
 }
+
+
+def left_out_files(run: Run) -> list[str]:
+    """Return which files of a folder or an archive could not be read, each with its reason."""
+    reasons = json.loads(run.settings.get("left_out_files") or "[]")
+    return [str(reason) for reason in reasons]
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,17 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Sum
 
 from benchmarks.core.digests import storable
-from benchmarks.core.errors import ImportRefused
+from benchmarks.core.errors import CoreError, ImportRefused
 from benchmarks.core.problems import FileRefused, Unquoted
 from benchmarks.core.registry import EXTERNAL
-from benchmarks.formats.registry import FORMATS, check_file, open_source, read_source, settle
+from benchmarks.formats.registry import (
+    FORMATS,
+    check_file,
+    formats_in,
+    open_source,
+    read_source,
+    settle,
+)
 from benchmarks.formats.source import refused
 from benchmarks.imports.rows import RowSaver, chunks
 from benchmarks.locks import named_lock
@@ -87,6 +94,21 @@ def import_trajectories(
     except FileRefused:
         check_file(path, format, others, unnamed)  # tells all faults, not just the first
         raise
+
+
+def import_parts(
+    path: Path, others: Sequence[Path] = (), format: str = "", name: str = ""
+) -> list[tuple[str, str]]:
+    """Return (format, dataset) for each import that a path needs: a folder or an archive needs one
+    for each format in it.
+    """
+    try:
+        formats = formats_in(open_source(path, others), format)
+    except CoreError:
+        return [(format, name)]  # the import is refused with the same reason
+    if len(formats) < 2:
+        return [(formats[0], name)]
+    return [(one, f"{name or path.name} ({FORMATS[one][0]})") for one in formats]
 
 
 def plain_stem(path: Path) -> str:

@@ -7,7 +7,7 @@ import hashlib
 import re
 import tempfile
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -22,8 +22,9 @@ from django.utils import timezone
 from benchmarks.core.errors import CoreError
 from benchmarks.core.limited_process import ProcessLimits, check_apart
 from benchmarks.core.problems import FileRefused
+from benchmarks.formats.registry import FORMATS
 from benchmarks.imports.selectors import IMPORT
-from benchmarks.imports.services import SavedImport, import_trajectories
+from benchmarks.imports.services import SavedImport, import_parts, import_trajectories
 from benchmarks.jobs.services import (
     JobCancelled,
     Progress,
@@ -213,18 +214,40 @@ def import_upload(job: Job, progress: Progress) -> None:
                 upload=upload,
                 progress=progress,
             )
+            parts, refusals = [], []
             with _progress_reporter(progress) as tell:
-                saved = import_trajectories(
-                    path=path,
-                    format=given["format"],
-                    name=given["name"],
-                    agent=given["agent"],
-                    created_by=job.created_by,
-                    progress=tell,
-                    turns_by=given.get("turns", "user"),
-                )
+                for format, name in import_parts(path, (), given["format"], given["name"]):
+                    try:
+                        saved = import_trajectories(
+                            path=path,
+                            format=format,
+                            name=name,
+                            agent=given["agent"],
+                            created_by=job.created_by,
+                            progress=tell,
+                            turns_by=given.get("turns", "user"),
+                        )
+                    except CoreError as error:
+                        refusals.append((format, error))
+                    else:
+                        parts.append(saved)
+            if not parts:
+                raise refusals[0][1]
+        result = _merged([import_result(part) for part in parts])
+        result["refused"] = [[FORMATS[format][0], str(error)] for format, error in refusals]
         # Deleting the file's pieces reads all of their pages once more.
-        conclude(job, upload, {"result": import_result(saved)})
+        conclude(job, upload, {"result": result})
+
+
+def _merged(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the imports of one file, a format each, as one result."""
+    return {
+        **results[0],
+        "created": any(each["created"] for each in results),
+        "runs": [run for each in results for run in each["runs"]],
+        "trajectories": sum(each["trajectories"] for each in results),
+        "turns": sum(each["turns"] for each in results),
+    }
 
 
 @contextmanager

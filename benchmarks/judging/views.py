@@ -5,7 +5,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+)
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -21,6 +27,13 @@ from benchmarks.judging.plans import plan_judging
 from benchmarks.judging.selectors import JudgingScope, TrajectoryChoice, chosen_shares
 from benchmarks.judging.services import choose_judging, start_judging, system_of_runs
 from benchmarks.judging.trials import try_judge
+from benchmarks.lists.columns import (
+    ListColumn,
+    column_choice,
+    every_row,
+    list_csv,
+    wants_csv,
+)
 from benchmarks.models import Run, Trajectory
 from benchmarks.responses import STOP_POLLING, add_error_message, go_back, respond, wants_fragment
 from benchmarks.trajectories.selectors import with_page_relations
@@ -29,16 +42,50 @@ SHARES = 12
 LATEST = 8
 # The fields of a query string that choose trajectories (``read_chosen``).
 CHOOSING = ("run", "id", "list")
+JUDGING_COLUMNS = (
+    ListColumn(
+        "judging",
+        "Judging",
+        {"judging": "judging.name", "run": "row.run.pk", "begun": "row.run.created_at"},
+        fixed=True,
+    ),
+    ListColumn(
+        "of",
+        "Of",
+        {
+            "judged_run": "judging.run_id", "agent": "judging.run.agent.name",
+            "dataset": "judging.run.dataset.name", "level": "judging.run.level",
+        },
+    ),
+    ListColumn("how", "How", {"condition": "row.run.condition"}),
+    ListColumn("state", "State", {"status": "row.run.status"}),
+    ListColumn(
+        "progress",
+        "Progress",
+        {
+            "trajectories": "row.progress.total", "ended": "row.progress.ended",
+            "cost": "row.spent.amount", "currency": "row.spent.currency",
+        },
+    ),
+    ListColumn("scores", "Scores", {"scores": "scores"}),
+    ListColumn("default", "Default", {"default": "counts"}),
+)  # fmt: skip
 
 
 @signed_in
 @require_safe
-def judge_list(request: HttpRequest) -> HttpResponse:
+def judge_list(request: HttpRequest) -> HttpResponseBase:
     allow(request, VIEW)
     seen = visibility(request)
+    if wants_csv(request):
+        parts = map(judges.judging_rows, every_row(judges.rejudgings(seen)))
+        return list_csv("rejudgings", JUDGING_COLUMNS, (row for part in parts for row in part))
     page = paging.page_by_id(judges.rejudgings(seen), request.GET, size=judges.JUDGINGS)
     counts = judge_counts(seen)
+    columns = column_choice(request, "rejudgings", JUDGING_COLUMNS)
     context = {
+        "columns": columns,
+        "hidden": columns.hidden,
         "versions": judges.judge_versions(counts),
         "uncounted": counts.missing,
         "rows": judges.judging_rows(page.rows),

@@ -10,6 +10,7 @@ from benchmarks.models.endpoints import (
 from benchmarks.models.images import TrajectoryImage
 from benchmarks.models.jobs import Job, Upload, UploadChunk, WorkerProcess
 from benchmarks.models.judging import JudgeCounts, JudgeScore, Judging
+from benchmarks.models.lists import ListColumns
 from benchmarks.models.log import (
     AnswererVersion,
     CallColumns,
@@ -46,6 +47,7 @@ __all__ = [
     "JudgeScore",
     "JudgeTrial",
     "Judging",
+    "ListColumns",
     "OpenAsk",
     "Profile",
     "RowDecision",

@@ -1,7 +1,7 @@
 """Pages of datasets and their tasks."""
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
@@ -23,7 +23,9 @@ from benchmarks.datasets.forms import ImportForm
 from benchmarks.datasets.uploads import enqueue_dataset
 from benchmarks.imports.selectors import ImportView, dataset_jobs
 from benchmarks.imports.views import answer_progress, bounded_upload
+from benchmarks.lists.columns import column_choice, list_csv, wants_csv
 from benchmarks.models import Task
+from benchmarks.pages.list_columns import DATASET_COLUMNS, TASK_COLUMNS
 from benchmarks.responses import own_template, wants_fragment
 from benchmarks.runs.selectors import run_list, run_rows
 from benchmarks.validity.selectors import certificate_view
@@ -34,10 +36,16 @@ RUNS = 10
 
 @signed_in
 @require_safe
-def dataset_list(request: HttpRequest) -> HttpResponse:
+def dataset_list(request: HttpRequest) -> HttpResponseBase:
     allow(request, VIEW)
+    rows = datasets.datasets(visibility(request))
+    if wants_csv(request):
+        return list_csv("datasets", DATASET_COLUMNS, rows)
+    columns = column_choice(request, "datasets", DATASET_COLUMNS)
     context = {
-        "datasets": datasets.datasets(visibility(request)),
+        "datasets": rows,
+        "columns": columns,
+        "hidden": columns.hidden,
         "may_start": request.user.has_perm(START),
     }
     return render(request, "benchmarks/datasets/dataset_list.html", context)
@@ -86,15 +94,20 @@ def dataset_progress(request: HttpRequest, import_id: int) -> HttpResponse:
 
 @signed_in
 @require_safe
-def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
+def dataset(request: HttpRequest, dataset_id: int) -> HttpResponseBase:
     seen = visibility(request)
     rows = with_decisions(datasets.datasets(seen)).select_related("made_by__dataset")
     dataset = fetch(request, rows, pk=dataset_id)
     words, category = request.GET.get("q", "").strip()[:200], request.GET.get("category", "")
     matching = datasets.dataset_tasks(dataset, words, category, seen)
+    if wants_csv(request):
+        return list_csv("tasks", TASK_COLUMNS, matching.order_by("pk"))
     tasks = paging.page_by_id(matching, request.GET, size=TASKS, newest=False)
+    columns = column_choice(request, "tasks", TASK_COLUMNS)
     context = {
         "dataset": dataset,
+        "columns": columns,
+        "hidden": columns.hidden,
         "tasks": tasks,
         "words": words,
         "category": category,

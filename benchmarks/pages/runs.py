@@ -25,7 +25,9 @@ from benchmarks.datasets.selectors import usual_dataset
 from benchmarks.endpoints.selectors import run_use
 from benchmarks.exports.downloads import ExportMenu, page_download, whole_runs
 from benchmarks.judging.judges import is_judgeable, judged_by, run_judgings
+from benchmarks.lists.columns import column_choice, every_row, list_csv, wants_csv
 from benchmarks.models import Dataset, Run, Trajectory
+from benchmarks.pages.list_columns import RUN_COLUMNS
 from benchmarks.responses import (
     STOP_POLLING,
     add_error_message,
@@ -55,7 +57,7 @@ PROBLEMS = 20
 
 @signed_in
 @require_safe
-def run_list(request: HttpRequest) -> HttpResponse:
+def run_list(request: HttpRequest) -> HttpResponseBase:
     allow(request, VIEW)
     seen = visibility(request)
     form = RunFilter(request.GET, runs.run_options(seen))
@@ -63,12 +65,20 @@ def run_list(request: HttpRequest) -> HttpResponse:
     rows = seen.of(runs.run_list(chosen))
     order = chosen.get("order", "")
     if order:
-        page = paging.page_by_number(runs.sorted_runs(rows, order), request.GET, size=ROWS)
+        rows = runs.sorted_runs(rows, order)
+    if wants_csv(request):
+        every = (row for part in every_row(rows) for row in runs.run_rows(part))
+        return list_csv("runs", RUN_COLUMNS, every)
+    columns = column_choice(request, "runs", RUN_COLUMNS)
+    if order:
+        page = paging.page_by_number(rows, request.GET, size=ROWS)
     else:
         page = paging.page_by_id(rows, request.GET, size=ROWS)
     listed = runs.run_rows(page.rows)
     context = {
         "form": form,
+        "columns": columns,
+        "hidden": columns.hidden,
         "order": order,
         "sorted_by": runs.ORDERS[order][0] if order else "newest first",
         "moving": any(row.is_moving for row in listed),

@@ -45,10 +45,11 @@ def _row(
             "<td>{}{}</td><td>{}</td>\n", run.agent.title, condition_of(row), run.level or "–"
         )
     return format_html(
-        "<tr>\n{}\n{}{}\n{}\n{}\n</tr>",
+        "<tr>\n{}\n{}{}\n{}\n{}\n{}\n</tr>",
         task_head(row, query),
         made_by,
         outcome(row),
+        turns(row),
         measures(row),
         format_html('<td class="num">{}</td>', mean_score(row.scores)) if columns.scored else "",
     )
@@ -81,13 +82,17 @@ def condition_of(row: TrajectoryLine) -> str:
 
 
 def outcome(row: TrajectoryLine) -> SafeString:
-    """Return whether it is right, how it ended, and after how many turns."""
+    """Return whether it is right, and how it ended."""
     return format_html(
-        '<td>{}{}</td>\n<td class="num">{}</td>',
+        "<td>{}{}</td>",
         badge(row.result.title, row.result.tone),
         format_html('<span class="sub">{}</span>', row.result.detail) if row.result.detail else "",
-        row.trajectory.turn_count,
     )
+
+
+def turns(row: TrajectoryLine) -> SafeString:
+    """Return after how many turns it ended."""
+    return format_html('<td class="num">{}</td>', row.trajectory.turn_count)
 
 
 def measures(row: TrajectoryLine) -> SafeString:

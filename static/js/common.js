@@ -281,7 +281,8 @@ openRails();
 document.addEventListener("change", (event) => {
   const form = event.target.form;
   // Not form.dataset: a field named "dataset" would stand in its place.
-  if (form && form.hasAttribute("data-autosubmit")) form.requestSubmit();
+  // What is taken from suggestions is still being typed.
+  if (form && form.hasAttribute("data-autosubmit") && !event.target.list) form.requestSubmit();
 });
 
 // --- People to pick: the filter shows matching names, and the line below says how many are chosen ---

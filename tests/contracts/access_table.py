@@ -132,6 +132,7 @@ programs:token_revoke             POST login    404      404      404      404  
 
 # Tasks, runs, trajectories
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+benchmarks:list_columns           POST login    404      404      404      404      404      404      404      404      404
 benchmarks:dataset_list           GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:dataset_import         GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:dataset_import         POST login    403      403      403      403      403      403      403      422      422
@@ -204,6 +205,7 @@ benchmarks:training_rows          GET  login    403      403      403      403  
 benchmarks:row_decide             POST login    403      403      403      403      403      403      403      404      404
 benchmarks:prompts                GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:trajectory_list          GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:search_completions       GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:trajectory_list_export   GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:read_facts               POST login    403      403      403      403      403      403      moved    403      moved
 analysis:facts_progress           GET  login    403      403      403      403      403      403      ok       403      ok

@@ -10,11 +10,11 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import SHOWN
 from benchmarks.formats.bundles import WRONG_FORMAT
-from benchmarks.formats.registry import FORMATS, is_one, open_source, together, units_of
+from benchmarks.formats.registry import FORMATS, together
 from benchmarks.formats.reports import describe_files
 from benchmarks.formats.trajectory import TURNS
-from benchmarks.imports.services import import_trajectories
-from benchmarks.models import Run
+from benchmarks.imports.selectors import left_out_files
+from benchmarks.imports.services import import_parts, import_trajectories
 
 
 class Command(BaseCommand):
@@ -63,7 +63,7 @@ class Command(BaseCommand):
         imports = [
             (file, others, format, name)
             for file, *others in groups
-            for format, name in self._formats(file, others, options)
+            for format, name in import_parts(file, others, options["format"], options["name"])
         ]
         several = len(imports) > len(groups)
         told: dict[str, None] = {}
@@ -99,24 +99,6 @@ class Command(BaseCommand):
         if refused:
             raise CommandError(f"{refused} of {len(imports)} files were not imported")
 
-    def _formats(
-        self, file: Path, others: list[Path], options: dict[str, Any]
-    ) -> list[tuple[str, str]]:
-        """Return (format, dataset) for each import that a path needs: a folder or an archive needs
-        one for each format in it.
-        """
-        given, name = options["format"], options["name"]
-        try:
-            source = open_source(file, others)
-            if given or not source.members or is_one(source):
-                return [(given, name)]
-            formats = sorted({unit.format for unit in units_of(source) if unit.format})
-        except CoreError:
-            return [(given, name)]  # the import is refused with the same reason
-        if len(formats) < 2:
-            return [(given, name)]
-        return [(one, f"{name or file.name} ({FORMATS[one][0]})") for one in formats]
-
     def _describe(self, groups: list[list[Path]], options: dict[str, Any]) -> None:
         """Print what each file holds, as JSON or as a line for each file and trajectory."""
         reports = [
@@ -138,9 +120,3 @@ class Command(BaseCommand):
             for counts in report["trajectories"]:
                 words = ", ".join(f"{k} {v}" for k, v in counts.items() if v not in (None, ""))
                 self.stdout.write(f"  {words}")
-
-
-def left_out_files(run: Run) -> list[str]:
-    """Return which files of a folder or an archive could not be read, each with its reason."""
-    reasons = json.loads(run.settings.get("left_out_files") or "[]")
-    return [str(reason) for reason in reasons]

@@ -59,7 +59,7 @@ def test_home_costs_few_queries_however_much_there_is(
             ),
             user=manager, role="manager",
         )  # fmt: skip
-    for client, path, most in ((root, "/", 18), (browser_of(manager), "/studies/", 9)):
+    for client, path, most in ((root, "/", 18), (browser_of(manager), "/studies/", 10)):
         client.get(path)
         with django_assert_max_num_queries(most):
             client.get(path)

@@ -1,5 +1,7 @@
 """Files on their way to a worker: kept in pieces, put together, deleted in the end."""
 
+import json
+import zipfile
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from benchmarks.imports import uploads
+from benchmarks.imports.selectors import ImportView
 from benchmarks.imports.uploads import (
     UploadTooLarge,
     enqueue_import,
@@ -22,6 +25,7 @@ from benchmarks.imports.uploads import (
 from benchmarks.jobs import services as jobs
 from benchmarks.models import Job, Run, Upload, UploadChunk
 from tests.benchmarks.api.files import chat_file
+from tests.benchmarks.formats import samples
 
 pytestmark = pytest.mark.django_db
 NOTHING = {"format": "", "name": "", "agent": ""}
@@ -207,3 +211,58 @@ def test_an_import_maps_no_pages_of_the_database(monkeypatch: pytest.MonkeyPatch
     # The pieces of the file are pages, too, and deleting them reads them once more.
     assert during == ["PRAGMA mmap_size", "PRAGMA mmap_size = 0", "import", "delete"]
     assert after.startswith("PRAGMA mmap_size = ")
+
+
+def archive_of(folder: Path, files: dict[str, bytes]) -> SimpleUploadedFile:
+    path = folder / "mixed.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return SimpleUploadedFile("mixed.zip", path.read_bytes())
+
+
+def chats() -> bytes:
+    return b"".join(json.dumps(line).encode() + b"\n" for line in samples.chat_lines())
+
+
+def test_an_archive_of_several_formats_is_imported_by_each(tmp_path: Path) -> None:
+    files = {
+        "chats.jsonl": chats(),
+        "deep/atif.json": json.dumps(samples.atif()).encode(),
+        "notes.json": b'{"nothing": "of ours"}',
+    }
+    job = perform(waiting(archive_of(tmp_path, files)))
+    view = ImportView(job)
+    assert job.status == Job.Status.DONE
+    assert {run.settings["format"] for run in view.runs} == {"openai-chat", "atif"}
+    assert len({run.dataset_id for run in view.runs}) == 2
+    counted = sum(run.trajectories.count() for run in view.runs)
+    assert job.payload["result"]["trajectories"] == counted > 2
+    assert job.payload["result"]["refused"] == []
+    assert [reason.partition(":")[0] for reason in view.left_out] == ["notes.json"]
+    again = perform(waiting(archive_of(tmp_path, files)))
+    assert again.payload["result"]["created"] is False
+    assert again.payload["result"]["runs"] == job.payload["result"]["runs"]
+
+
+def test_a_format_that_is_refused_leaves_the_others(tmp_path: Path) -> None:
+    broken = dict(samples.atif(), steps=[{"step_id": "first"}])
+    files = {"chats.jsonl": chats(), "atif.json": json.dumps(broken).encode()}
+    job = perform(waiting(archive_of(tmp_path, files)))
+    assert job.status == Job.Status.DONE
+    assert [run.settings["format"] for run in ImportView(job).runs] == ["openai-chat"]
+    ((title, reason),) = job.payload["result"]["refused"]
+    assert "ATIF" in title
+    assert "atif.json" in reason
+
+
+def test_an_archive_whose_formats_are_all_refused_changes_nothing(tmp_path: Path) -> None:
+    broken = dict(samples.atif(), steps=[{"step_id": "first"}])
+    files = {
+        "atif.json": json.dumps(broken).encode(),
+        "chats.jsonl": b'{"messages": [{"role": 5}]}',
+    }
+    job = perform(waiting(archive_of(tmp_path, files)))
+    assert job.status == Job.Status.FAILED
+    assert not Run.objects.exists()
+    assert not Upload.objects.exists()

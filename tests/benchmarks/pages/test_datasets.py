@@ -22,6 +22,7 @@ from tests.factories.benchmarks import (
     TaskFactory,
     save_sample_dataset,
 )
+from tests.visitors import without_tokens
 
 HOSTILE = "</textarea><script>alert('x')</script>\" onmouseover=\"y"
 
@@ -81,7 +82,8 @@ def test_the_search_as_a_fragment_is_the_same_table(researcher: Client) -> None:
     part = researcher.get(url, {"q": "costume"}, headers={"HX-Request": "true"}).content.decode()
     assert part.strip().startswith('<div id="task-rows">') or 'id="task-rows"' in part[:200]
     assert "<html" not in part
-    assert part.strip() in researcher.get(url, {"q": "costume"}).content.decode()
+    page = researcher.get(url, {"q": "costume"}).content.decode()
+    assert without_tokens(part.strip()) in without_tokens(page)
 
 
 def test_constraints_grow_from_level_to_level(researcher: Client) -> None:
@@ -223,5 +225,5 @@ def test_queries_do_not_grow_with_rows(
         reverse("benchmarks:task", args=[task.pk]),
         reverse("benchmarks:agent_list"),
     ):
-        with django_assert_max_num_queries(17):  # one reads which tasks are usable
+        with django_assert_max_num_queries(18):  # usable tasks, columns
             researcher.get(url)
