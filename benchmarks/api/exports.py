@@ -10,6 +10,7 @@ from benchmarks.access import visibility
 from benchmarks.api.errors import refusals
 from benchmarks.api.runs import fetch_run
 from benchmarks.exports.downloads import download, whole_runs
+from benchmarks.exports.limits import LIMITS
 from benchmarks.exports.streams import STREAMS
 
 router = Router(tags=["Exports"])
@@ -27,9 +28,10 @@ FILES = {
 class ExportQuery(Schema):
     """The format of an export."""
 
-    format: Literal["openai-chat", "atif", "inspect", "huggingface"] = Field(
+    format: Literal["openai-chat", "atif", "inspect", "session-traces", "huggingface"] = Field(
         "openai-chat",
-        description="Lines of chat messages, a log for Inspect, or an archive of files.",
+        description="Lines of chat messages, a log for Inspect, or an archive of files. "
+        + " ".join(f"{name}: {LIMITS[name]}" for name in STREAMS),
     )
     licence: str = Field(
         "",
@@ -42,8 +44,8 @@ class ExportQuery(Schema):
 def export_run(
     request: HttpRequest, run_id: int, query: Query[ExportQuery]
 ) -> StreamingHttpResponse:
-    """Send what is done of a run: chat messages, ATIF, a log for Inspect, or a Hugging Face
-    folder.
+    """Send what is done of a run: chat messages, ATIF, a log for Inspect, session traces, or a
+    Hugging Face folder.
     """
     run = fetch_run(request, run_id)
     parts = whole_runs([run], visibility(request))

@@ -15,6 +15,7 @@ from django.http import (
 )
 
 from benchmarks.core.errors import CoreError
+from benchmarks.exports.limits import LIMITS
 from benchmarks.exports.publishing import UNKNOWN, check_licence
 from benchmarks.exports.selectors import in_portions
 from benchmarks.exports.services import Ids
@@ -52,11 +53,11 @@ class ExportMenu:
     note: str = ""
 
     @property
-    def files(self) -> list[tuple[str, str]]:
-        """Return (title, address) of each file that a link downloads."""
+    def files(self) -> list[tuple[str, str, str]]:
+        """Return (title, address, what it cannot hold) of each file that a link downloads."""
         start = f"{self.url}?{self.query}{'&' if self.query else ''}format="
         plain = [name for name in STREAMS if name != PUBLISHED and self.url]
-        return [(STREAMS[name].title, f"{start}{name}") for name in plain]
+        return [(STREAMS[name].title, f"{start}{name}", LIMITS[name]) for name in plain]
 
     @property
     def folder(self) -> str:

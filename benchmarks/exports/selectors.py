@@ -14,6 +14,7 @@ from benchmarks.formats.trajectory import (
     ImportedTrajectory,
     RubricScore,
 )
+from benchmarks.imports.images import with_images
 from benchmarks.imports.stored_messages import StoredRow, read_messages, rows_of_payloads
 from benchmarks.mappers import core_messages
 from benchmarks.models import Exchange, JudgeScore, Run, Trajectory
@@ -73,6 +74,7 @@ def _trajectory(run: Run, row: Trajectory) -> ImportedTrajectory:
     imported = run.kind == Run.Kind.IMPORTED
     payload = row.payload if imported else {}
     times = payload.get("times") or ["", ""]
+    messages = read_messages(_payload_rows(row)) if imported else _made(row)
     return ImportedTrajectory(
         task=ImportedTask(
             row.task.external_id,
@@ -81,7 +83,7 @@ def _trajectory(run: Run, row: Trajectory) -> ImportedTrajectory:
             hidden=row.task.payload.get("hidden", {}) if imported else _constraints(row),
             payload=row.task.payload.get("stated", {}) if imported else {},
         ),
-        messages=tuple(read_messages(_payload_rows(row)) if imported else _made(row)),
+        messages=tuple(with_images(row, messages)),
         agent=run.agent.title,
         attempt=row.attempt,
         seed=row.seed,

@@ -1,6 +1,7 @@
 """Write runs into files that other tools read."""
 
 import json
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain
@@ -19,14 +20,18 @@ from benchmarks.exports.publishing import (
 )
 from benchmarks.exports.ratings import ratings_of
 from benchmarks.exports.selectors import exported, in_portions
-from benchmarks.formats import atif, parquet, planjury_rows
-from benchmarks.formats.huggingface import card
-from benchmarks.formats.inspect_writing import LogFacts, Member, log_members
+from benchmarks.formats import parquet, planjury_rows
+from benchmarks.formats.inspect import WRITER
 from benchmarks.formats.parquet import pyarrow
+from benchmarks.formats.sessions import session_traces
+from benchmarks.formats.writing import atif
+from benchmarks.formats.writing.huggingface import card
+from benchmarks.formats.writing.inspect import LogFacts, log_members
 from benchmarks.models import Run
 
 # The trajectories of a run to export; None is all of them.
 Ids = Sequence[int] | None
+Member = tuple[str, Iterable[str | bytes]]
 
 
 def trajectory_rows(run: Run, ids: Ids = None) -> Iterator[dict[str, Any]]:
@@ -91,6 +96,24 @@ def _card(run: Run, title: str, ending: str, rated: bool, licence: str) -> str:
 _STATUS = {Run.Status.DONE: "success", Run.Status.CANCELLED: "cancelled"}
 
 
+def atif_members(run: Run, ids: Ids = None) -> Iterator[Member]:
+    """Yield a document for each trajectory, and the images that they name."""
+    images: set[str] = set()
+    for place, trajectory in enumerate(exported(run, ids), 1):
+        text = json.dumps(atif.write_document(trajectory), ensure_ascii=False, indent=1)
+        yield f"{place:06}.json", [text]
+        for path, data in atif.image_files(trajectory).items():
+            if path not in images:
+                images.add(path)
+                yield path, [b64decode(data)]
+
+
+def trace_members(run: Run, ids: Ids = None) -> Iterator[Member]:
+    """Yield a session trace for each trajectory."""
+    for place, trajectory in enumerate(exported(run, ids), 1):
+        yield f"{place:06}.jsonl", json_lines(session_traces.write_lines(trajectory))
+
+
 def inspect_members(run: Run, ids: Ids = None) -> Iterator[Member]:
     """Yield the files of a log for Inspect with what is done of a run."""
     judging = run.primary_judging
@@ -102,7 +125,7 @@ def inspect_members(run: Run, ids: Ids = None) -> Iterator[Member]:
         status=_STATUS.get(Run.Status(run.status), "started"),
         judging=judging.name if judging is not None else "",
         metadata={
-            "written_by": "PlanJury",
+            "written_by": WRITER,
             "run": run.pk,
             "system": run.dataset.system,
             "level": run.level,
@@ -118,7 +141,8 @@ def _write_inspect(run: Run, target: Path, licence: str) -> int:
     count = 0
     with ZipFile(target, "x", ZIP_DEFLATED) as archive:
         for name, texts in inspect_members(run):
-            archive.writestr(name, "".join(texts))
+            with archive.open(name, "w") as file:
+                file.writelines(map(_bytes, texts))
             count += name.startswith("samples/")
     return count
 
@@ -137,11 +161,27 @@ def _write_chat(run: Run, target: Path, licence: str) -> int:
 
 
 def _write_atif(run: Run, target: Path, licence: str) -> int:
-    count = 0
+    return _write_members(atif_members(run), target)
+
+
+def _write_traces(run: Run, target: Path, licence: str) -> int:
+    return _write_members(trace_members(run), target)
+
+
+def _bytes(given: str | bytes) -> bytes:
+    return given if isinstance(given, bytes) else given.encode()
+
+
+def _write_members(members: Iterable[Member], target: Path) -> int:
+    """Write files into a new folder; return how many lie in it and in no folder of it."""
     target.mkdir(parents=True)
-    for count, trajectory in enumerate(exported(run), 1):
-        text = json.dumps(atif.write_document(trajectory), ensure_ascii=False, indent=1)
-        (target / f"{count:06}.json").write_text(text, encoding="utf-8")
+    count = 0
+    for name, texts in members:
+        path = target / name
+        path.parent.mkdir(exist_ok=True)
+        with path.open("xb") as file:
+            file.writelines(map(_bytes, texts))
+        count += path.parent == target
     return count
 
 
@@ -167,6 +207,7 @@ WRITERS: dict[str, Callable[[Run, Path, str], int]] = {
     "openai-chat": _write_chat,
     "atif": _write_atif,
     "inspect": _write_inspect,
+    "session-traces": _write_traces,
     "huggingface": _write_folder,
     "huggingface-parquet": _write_parquet,
 }

@@ -1,25 +1,24 @@
 """Stream exports without holding a whole file in memory or on disk."""
 
 import io
-import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.core.errors import UnknownName
 from benchmarks.exports.publishing import UNKNOWN
-from benchmarks.exports.selectors import exported
 from benchmarks.exports.services import (
     Ids,
+    Member,
+    atif_members,
     folder_texts,
     inspect_members,
     json_lines,
+    trace_members,
     trajectory_rows,
 )
-from benchmarks.formats import atif
 from benchmarks.models import Run
 
-Member = tuple[str, Iterable[str | bytes]]
 # The number of bytes to compress at once.
 PIECE = 1 << 16
 # Rows are so repetitive that a higher level saves little.
@@ -33,12 +32,11 @@ def _stream_chat(run: Run, ids: Ids = None, licence: str = UNKNOWN) -> Iterator[
 
 
 def _stream_atif(run: Run, ids: Ids = None, licence: str = UNKNOWN) -> Iterator[bytes]:
-    def members() -> Iterator[Member]:
-        for place, trajectory in enumerate(exported(run, ids), 1):
-            text = json.dumps(atif.write_document(trajectory), ensure_ascii=False, indent=1)
-            yield f"{place:06}.json", [text]
+    return zipped(atif_members(run, ids))
 
-    return zipped(members())
+
+def _stream_traces(run: Run, ids: Ids = None, licence: str = UNKNOWN) -> Iterator[bytes]:
+    return zipped(trace_members(run, ids))
 
 
 def _stream_inspect(run: Run, ids: Ids = None, licence: str = UNKNOWN) -> Iterator[bytes]:
@@ -67,6 +65,12 @@ STREAMS: dict[str, Stream] = {
     ),
     "atif": Stream("ATIF (Harbor)", "application/zip", "-atif.zip", _stream_atif),
     "inspect": Stream("Inspect log", "application/zip", ".eval", _stream_inspect),
+    "session-traces": Stream(
+        "Session traces (Hugging Face Hub)",
+        "application/zip",
+        "-session-traces.zip",
+        _stream_traces,
+    ),
     PUBLISHED: Stream(
         "Folder to publish (ZIP)",
         "application/zip",

@@ -4,12 +4,12 @@ A file holds one trajectory, or a list or lines of them; a folder or an archive 
 tool's result stands in the step of its call; here it becomes a message of its own. Steps that only
 repeat an earlier context are left out, continuations are joined to what they continue, sub-agents
 are kept as metadata.
-Scores and hidden state, for which the format has no place, are written into ``extra``.
+A document that was exported here says under ``extra.planjury`` what the format has no place for.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from typing import Any
 
 from benchmarks.core.digests import digest_text
@@ -27,7 +27,7 @@ from benchmarks.formats.messages import (
     read_whole,
     with_parts,
 )
-from benchmarks.formats.planjury_rows import write_message
+from benchmarks.formats.planjury_rows import ROW_VERSION, trajectory
 from benchmarks.formats.shape import Shape
 from benchmarks.formats.source import FileSource, Spot
 from benchmarks.formats.trajectory import (
@@ -46,6 +46,10 @@ _STEP = frozenset(
     + ("is_copied_context",)
 )
 _AGENT: By = "agent"
+# Texts of a message for which steps and results have no field, or not always.
+_BESIDE = ("name", "at", "call_id")
+# Fields of a message that an export from here tells in other fields, too.
+_TOLD = ("extra", "metrics", "content", "attachments")
 
 
 def recognises(shape: Shape) -> bool:
@@ -67,12 +71,12 @@ def read(
     for parts in chains(source, problems, roots):
         before = problems.total
         made = _trajectory(parts)
-        if problems.total == before:
+        if made is not None and problems.total == before:
             yield made
 
 
-def _trajectory(parts: Sequence[Document]) -> ImportedTrajectory:
-    """Return one trajectory from a document and those that continue it."""
+def _trajectory(parts: Sequence[Document]) -> ImportedTrajectory | None:
+    """Return one trajectory from a document and those that continue it; None after a fault."""
     top, root = parts[0].spot, parts[0].root
     agent: Mapping[str, Any] = {}
     messages: list[ImportedMessage] = []
@@ -86,6 +90,8 @@ def _trajectory(parts: Sequence[Document]) -> ImportedTrajectory:
         elif not final and stated:  # those of a continuation count what came before it too
             final = stated
     own = _own(root)
+    if own.get("planjury") == ROW_VERSION:
+        return trajectory(top.at("extra.planjury"), own, tuple(map(_flat, messages)))
     cost = read_number(top, "final_metrics.total_cost_usd", final.get("total_cost_usd"))
     reward = read_number(top, "extra.planjury.reward", own.get("reward"))
     prompt = first_words(messages)
@@ -142,6 +148,16 @@ def _own(root: Mapping[str, Any]) -> Mapping[str, Any]:
     extra = root.get("extra")
     own = extra.get("planjury") if isinstance(extra, dict) else None
     return own if isinstance(own, dict) else {}
+
+
+def _flat(message: ImportedMessage) -> ImportedMessage:
+    """Return a message of an export from here with the fields that its step has under extra."""
+    beside = message.extra.get("extra")
+    extra = {name: value for name, value in message.extra.items() if name not in _TOLD}
+    extra |= beside if isinstance(beside, dict) else {}
+    fields = {name: getattr(message, name) for name in _BESIDE}
+    fields |= {name: extra.pop(name) for name in _BESIDE if isinstance(extra.get(name), str)}
+    return replace(message, **fields, extra=extra)
 
 
 def _session(own: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,9 +224,6 @@ def _step(spot: Spot, step: Any, number: int) -> Iterator[ImportedMessage]:
     ]
     made = tuple(call for call in read_calls if call)
     extra = {key: value for key, value in step.items() if key not in _STEP and value is not None}
-    if extra.get("extra") == {"by_program": True}:
-        extra = {**extra, **extra["extra"]}
-        del extra["extra"]
     yield ImportedMessage(
         speaker=SPEAKERS[given],
         text=text,
@@ -220,7 +233,7 @@ def _step(spot: Spot, step: Any, number: int) -> Iterator[ImportedMessage]:
         tokens_in=_whole(figures["prompt_tokens"]),
         tokens_out=_whole(figures["completion_tokens"]),
         cost=figures["cost_usd"],
-        extra={**extra, **with_parts(kept)},
+        extra={**extra, **with_parts(kept, text)},
     )
     yield from _results(
         spot.at("observation"), step.get("observation"), {c.id: c.name for c in made}
@@ -249,112 +262,24 @@ def _results(spot: Spot, given: Any, names: Mapping[str, str]) -> Iterator[Impor
             text=text,
             call_id=source,
             name=names.get(source, ""),
-            extra={**extra, **with_parts(kept)},
+            extra={**extra, **with_parts(kept, text)},
         )
 
 
 def _as_call(call: Any) -> Any:
     if not isinstance(call, dict):
         return call
-    extra = call.get("extra")
+    extra, arguments = call.get("extra"), call.get("arguments")
+    about = extra if isinstance(extra, dict) else {}
+    if about.get("wrapped") is True and isinstance(arguments, dict):
+        arguments = arguments.get("input")
     return {
-        "requestor": extra.get("requestor") if isinstance(extra, dict) else None,
+        "requestor": about.get("requestor"),
         "id": call.get("tool_call_id"),
         "name": call.get("function_name"),
-        "arguments": call.get("arguments"),
+        "arguments": arguments,
     }
 
 
 def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
-
-
-STEP_SOURCES = {"system": "system", "user": "user", "assistant": "agent"}
-WRITTEN_VERSION = "ATIF-v1.6"
-
-
-def write_document(trajectory: ImportedTrajectory) -> dict[str, Any]:
-    """Return one trajectory; what the agent never saw is kept apart from its steps."""
-    steps: list[dict[str, Any]] = []
-    unseen = []
-    for message in trajectory.messages:
-        if message.hidden:
-            unseen.append(write_message(message))
-        elif message.speaker == "tool" and steps:
-            _add_result(steps, message)
-        else:
-            steps.append(_written_step(len(steps) + 1, message))
-    return {
-        "schema_version": WRITTEN_VERSION,
-        "session_id": f"{trajectory.task.id}#{trajectory.attempt or 1}",
-        "agent": {
-            "name": trajectory.agent or "unknown",
-            "version": "unknown",
-            **({"model_name": trajectory.agent} if trajectory.agent else {}),
-            **(
-                {"tool_definitions": [dict(t) for t in trajectory.tools]}
-                if trajectory.tools
-                else {}
-            ),
-        },
-        "steps": steps,
-        "extra": {
-            "planjury": {
-                "task_id": trajectory.task.id,
-                "attempt": trajectory.attempt or 1,
-                "reward": trajectory.scores.get("reward"),
-                "scores": dict(trajectory.scores),
-                "termination": trajectory.termination,
-                "rubric": [asdict(score) for score in trajectory.rubric],
-                "hidden": {**trajectory.task.hidden, **trajectory.hidden},
-                "hidden_messages": unseen,
-                "metadata": dict(trajectory.metadata),
-            }
-        },
-    }
-
-
-def _written_step(number: int, message: ImportedMessage) -> dict[str, Any]:
-    step: dict[str, Any] = {
-        "step_id": number,
-        "source": STEP_SOURCES.get(message.speaker, "system"),
-        "message": message.text,
-    }
-    if message.at:
-        step["timestamp"] = message.at
-    if message.by_program:
-        step["extra"] = {"by_program": True}
-    if message.speaker != "assistant":
-        return step
-    if message.reasoning:
-        step["reasoning_content"] = message.reasoning
-    if message.calls:
-        step["tool_calls"] = [
-            {
-                "tool_call_id": call.id,
-                "function_name": call.name,
-                "arguments": call.arguments,
-                **({"extra": {"requestor": call.by}} if call.by == "provider" else {}),
-            }
-            for call in message.calls
-        ]
-    metrics = {
-        "prompt_tokens": message.tokens_in,
-        "completion_tokens": message.tokens_out,
-        "cost_usd": message.cost,
-    }
-    if known := {name: value for name, value in metrics.items() if value is not None}:
-        step["metrics"] = known
-    return step
-
-
-def _add_result(steps: list[dict[str, Any]], message: ImportedMessage) -> None:
-    """Put a result into the step of its call; without one, into the last step, where it names no
-    call.
-    """
-    owner, result = steps[-1], {"source_call_id": None, "content": message.text}
-    for step in reversed(steps):
-        if any(call["tool_call_id"] == message.call_id for call in step.get("tool_calls", ())):
-            owner, result["source_call_id"] = step, message.call_id or None
-            break
-    owner.setdefault("observation", {"results": []})["results"].append(result)

@@ -1,7 +1,7 @@
 """Images and files in messages: kind, type, size and name, without their content."""
 
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 # Kinds of parts, as programs name them, by what they hold.
@@ -66,9 +66,44 @@ def attachment(kind: str, part: Mapping[str, Any]) -> dict[str, Any]:
             size = len(data) * 3 // 4 - data[-2:].count("=")
             image = image or (data if image_type(data) else "")
             break
+    stated = part.get("bytes")
+    if size is None and isinstance(stated, int) and not isinstance(stated, bool) and stated >= 0:
+        size = stated
     what = _what(kind, texts.get("type", ""))
     kept = {"data": image} if image else {}
     return {"kind": what, **texts, **({} if size is None else {"bytes": size}), **kept}
+
+
+def content_parts(text: str, attachments: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return a text and its attachments as parts of the chat format, images with their content."""
+    parts: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
+    for one in attachments:
+        if not isinstance(one, dict):
+            continue
+        part = {"filename": one.get("name")}
+        if isinstance(one.get("data"), str):
+            part |= {"type": "image_url", "image_url": {"url": data_url(one)}}
+        else:
+            kind = str(one.get("kind", "file"))
+            part |= {"type": kind, "media_type": one.get("type"), "bytes": one.get("bytes")}
+        parts.append({name: value for name, value in part.items() if value is not None})
+    return parts
+
+
+def contained_images(extra: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the images among a message's attachments whose content is known, in Base64."""
+    given = extra.get("attachments")
+    return [
+        one
+        for one in (given if isinstance(given, list) else ())
+        if isinstance(one, dict) and isinstance(one.get("data"), str)
+    ]
+
+
+def data_url(image: Mapping[str, Any]) -> str:
+    """Return an image whose content is known as an address that holds it."""
+    data = image["data"]
+    return f"data:{image.get('type') or image_type(data)};base64,{data}"
 
 
 def image_type(data: str) -> str:

@@ -25,6 +25,9 @@ ATTACHMENTS = ("attachment://", "tc://")
 LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 START = "_journal/start.json"
 _HEADER = ("version", "status", "eval", "plan", "results", "stats", "error")
+WRITER = "PlanJury"
+# Fields of our messages that say nothing more.
+_WRITTEN = ("id", "metadata", "error", "function")
 _EVENTS = ("events", "events_data")
 _READ = frozenset(("messages", "id", "epoch", "input", "target", "scores", "attachments"))
 
@@ -40,12 +43,13 @@ def read(
 ) -> Iterator[ImportedTrajectory]:
     """Yield the samples of a log; faults are noted, and what has one is left out."""
     samples = (_archive if source.members else _json)(source, problems, header)
-    model = None
+    model, own = None, False
     for spot, sample in samples:
         if model is None:
             model = _model(Spot(problems, source.name).at("eval"), header.get("eval"))
+            own = _is_own(header.get("eval"))
         before = problems.total
-        made = _trajectory(spot, sample, model)
+        made = _trajectory(spot, _flat(sample) if own else sample, model, own)
         if made is not None and problems.total == before:
             yield made
 
@@ -188,7 +192,28 @@ def _model(spot: Spot, given: Any) -> str:
     return read_text(spot, "model", given.get("model")) if isinstance(given, dict) else ""
 
 
-def _trajectory(spot: Spot, sample: Any, model: str) -> ImportedTrajectory | None:
+def _is_own(given: Any) -> bool:
+    """Return whether a log was exported here."""
+    about = given.get("metadata") if isinstance(given, dict) else None
+    return isinstance(about, dict) and about.get("written_by") == WRITER
+
+
+def _flat(sample: Any) -> Any:
+    """Return a sample of an own log whose messages have what is in their metadata as fields."""
+    if not isinstance(sample, dict) or not isinstance(sample.get("messages"), list):
+        return sample
+    return {**sample, "messages": [_flat_message(message) for message in sample["messages"]]}
+
+
+def _flat_message(message: Any) -> Any:
+    if not isinstance(message, dict):
+        return message
+    beside = message.get("metadata")
+    plain = {name: value for name, value in message.items() if name not in _WRITTEN}
+    return {**plain, **beside} if isinstance(beside, dict) else plain
+
+
+def _trajectory(spot: Spot, sample: Any, model: str, own: bool) -> ImportedTrajectory | None:
     if not isinstance(sample, dict):
         spot.fault("a sample: an object with id, epoch and messages", sample)
         return None
@@ -202,13 +227,16 @@ def _trajectory(spot: Spot, sample: Any, model: str) -> ImportedTrajectory | Non
     attached = sample.get("attachments")
     if isinstance(attached, dict) and attached:
         sample = {k: _resolved(v, attached) for k, v in sample.items() if k != "attachments"}
-    messages = read_messages(spot.at("messages"), sample.get("messages"))
+    messages = read_messages(spot.at("messages"), sample.get("messages"), as_kept=own)
     given = sample.get("input")
     prompt = given if isinstance(given, str) and given.strip() else first_words(messages)
     scores, undefined = _scores(spot.at("scores"), sample.get("scores"))
     kept = {k: v for k, v in sample.items() if k not in _READ and v is not None}
     if sample.get("scores"):
         kept["scores"] = sample["scores"]
+    about = sample.get("metadata")
+    if isinstance(about, dict) and isinstance(about.get("session"), dict):
+        kept["session"] = about["session"]
     target = sample.get("target")
     return ImportedTrajectory(
         task=ImportedTask(

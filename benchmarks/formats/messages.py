@@ -6,7 +6,7 @@ from typing import Any, Literal
 from benchmarks.core.json_files import DEEPEST, load, too_deep
 from benchmarks.core.problems import Unquoted
 from benchmarks.core.types import Speaker
-from benchmarks.formats.attachments import CALLS, attachment
+from benchmarks.formats.attachments import CALLS, attachment, content_parts
 from benchmarks.formats.source import Spot
 from benchmarks.formats.trajectory import ImportedMessage, ToolCall
 
@@ -83,7 +83,7 @@ def read_message(spot: Spot, raw: Any) -> ImportedMessage | None:
         extra = {key: value for key, value in raw.items() if key not in _READ and value is not None}
         if extra.get("usage") == {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}:
             del extra["usage"]
-    extra.update(with_parts(kept))
+    extra.update(with_parts(kept, text))
     return ImportedMessage(
         speaker=ROLES[role],
         text=text,
@@ -143,16 +143,18 @@ def read_content(spot: Spot, name: str, given: Any) -> tuple[str, str, list[Any]
     return "\n".join(texts), "\n".join(thoughts), given if other else []
 
 
-def with_parts(parts: Sequence[Any]) -> dict[str, Any]:
+def with_parts(parts: Sequence[Any], text: str) -> dict[str, Any]:
     """Return what a message keeps of parts that are neither text nor reasoning, if there are any:
-    the parts as given, and what each of them holds.
+    what each of them holds, and the parts as given, where text and attachments do not tell them.
     """
     others = [
         attachment(part["type"], part)
         for part in parts
         if isinstance(part, dict) and part.get("type") not in _WORDS
     ]
-    return {"content": list(parts), "attachments": others} if parts else {}
+    if not parts or parts == content_parts(text, others):
+        return {"attachments": others} if parts else {}
+    return {"content": list(parts), "attachments": others}
 
 
 def _calls(spot: Spot, raw: Mapping[str, Any], by: By) -> tuple[ToolCall, ...]:

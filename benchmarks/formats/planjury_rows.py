@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictBool, StrictStr
 
 from benchmarks.core.schemas import Checked, Number, RowSchema, TextOrNone, expects
+from benchmarks.formats.attachments import contained_images, content_parts
 from benchmarks.formats.messages import MOST_MESSAGES, ROLES, read_messages
 from benchmarks.formats.source import Spot
 from benchmarks.formats.trajectory import (
@@ -106,8 +107,15 @@ class TrajectoryRow(RowSchema):
 ROWS = Checked[TrajectoryRow](TrajectoryRow)
 
 
-def trajectory(spot: Spot, item: Mapping[str, Any]) -> ImportedTrajectory | None:
-    """Return the trajectory of a row; what is wrong with it is noted."""
+def trajectory(
+    spot: Spot, item: Mapping[str, Any], messages: tuple[ImportedMessage, ...] | None = None
+) -> ImportedTrajectory | None:
+    """Return the trajectory of a row; what is wrong with it is noted.
+
+    Given ``messages`` stand in place of those of the row.
+    """
+    if messages is not None:
+        item = {**item, "messages": [{"role": "assistant"}]}
     row = ROWS.read(item, lambda path, *fault: reduce(Spot.at, path, spot).fault(*fault))
     if row is None:
         return None
@@ -119,7 +127,9 @@ def trajectory(spot: Spot, item: Mapping[str, Any]) -> ImportedTrajectory | None
             hidden=row.hidden or {},
             payload=row.stated or {},
         ),
-        messages=read_messages(spot.at("messages"), item["messages"], as_kept=True),
+        messages=read_messages(spot.at("messages"), item["messages"], as_kept=True)
+        if messages is None
+        else messages,
         agent=row.model,
         attempt=row.attempt,
         seed=row.seed,
@@ -136,6 +146,11 @@ def trajectory(spot: Spot, item: Mapping[str, Any]) -> ImportedTrajectory | None
 
 def write_row(trajectory: ImportedTrajectory) -> dict[str, Any]:
     """Return one trajectory with its tools, its scores and what was hidden from the agent."""
+    return {**about_row(trajectory), "messages": list(map(write_message, trajectory.messages))}
+
+
+def about_row(trajectory: ImportedTrajectory) -> dict[str, Any]:
+    """Return the row of a trajectory without its messages."""
     return {
         "planjury": ROW_VERSION,
         "task_id": trajectory.task.id,
@@ -144,7 +159,6 @@ def write_row(trajectory: ImportedTrajectory) -> dict[str, Any]:
         "category": trajectory.task.category,
         "prompt": trajectory.task.prompt,
         "system": next((m.text for m in trajectory.messages if m.speaker == "system"), None),
-        "messages": [write_message(message) for message in trajectory.messages],
         "tools": [dict(tool) for tool in trajectory.tools],
         "hidden": {**trajectory.task.hidden, **trajectory.hidden},
         "stated": dict(trajectory.task.payload),
@@ -164,6 +178,8 @@ def write_message(message: ImportedMessage) -> dict[str, Any]:
     """Return a message in the chat format; what that format has no field for stands beside it."""
     made: dict[str, Any] = {**message.extra, "role": message.speaker}
     made["content"] = message.extra.get("content", message.text or None)
+    if "content" not in message.extra and contained_images(made):
+        made["content"] = content_parts(message.text, made.pop("attachments"))
     if message.calls:
         made["tool_calls"] = [
             {

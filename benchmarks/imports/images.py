@@ -2,7 +2,7 @@
 
 import binascii
 from base64 import b64decode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,6 +53,27 @@ def take_images(
             kept.append(plain)
         messages.append(replace(message, extra={**message.extra, "attachments": kept}))
     return (replace(trajectory, messages=tuple(messages)) if changed else trajectory), images
+
+
+def with_images(
+    trajectory: Trajectory, messages: Iterable[ImportedMessage]
+) -> Iterator[ImportedMessage]:
+    """Yield the messages of a trajectory with the content of their images, as files have it."""
+    images: dict[str, str] | None = None
+    for message in messages:
+        rows = _attachments(message)
+        if any("digest" in row for row in rows):
+            if images is None:
+                images = dict(trajectory.images.values_list("digest", "data"))
+            kept = [_with_content(row, images) for row in rows]
+            message = replace(message, extra={**message.extra, "attachments": kept})
+        yield message
+
+
+def _with_content(row: dict[str, Any], images: Mapping[str, str]) -> dict[str, Any]:
+    plain = {name: value for name, value in row.items() if name != "digest"}
+    data = images.get(row.get("digest", ""))
+    return plain if data is None else {**plain, "data": data}
 
 
 def _is_whole(data: str) -> bool:

@@ -176,7 +176,9 @@ class PlanJury(Transport):
         return dict(self._get("/runs/{run_id}/metrics", query, run_id=run))
 
     def export_run(self, run: int, target: str | Path, *, format: str = "openai-chat") -> Path:
-        """Write a run to a file: ``openai-chat``, ``atif``, ``huggingface`` or ``inspect``."""
+        """Write a run to a file: ``openai-chat``, ``atif``, ``inspect``, ``session-traces`` or
+        ``huggingface``; the API's documentation says what each of them cannot hold.
+        """
         return self._download("/runs/{run_id}/export", target, {"format": format}, run_id=run)
 
     # --- Re-judging -------------------------------------------------------------------------------

@@ -46,6 +46,6 @@ def test_every_operation_has_its_method() -> None:
 def test_export_formats_are_named() -> None:
     for method, formats in (
         (PlanJury.export_study, FORMATS),
-        (PlanJury.export_run, {"openai-chat", "atif", "inspect", "huggingface"}),
+        (PlanJury.export_run, {"openai-chat", "atif", "inspect", "session-traces", "huggingface"}),
     ):
         assert set(re.findall(r"``([a-z-]+)``", method.__doc__ or "")) == set(formats)

@@ -1,5 +1,8 @@
 """Sessions of Pi, and session traces (STS) of other harnesses in the same outer shape.
 
+In a session trace, results have the role of a tool, calls stand beside the text, and times are in
+milliseconds; those that were exported here hold all of a trajectory.
+
 From version 3 on entries form a tree: the path to the last entry is read, other branches are left
 out. Answers that were aborted before they held anything are left out, but for their tokens.
 """
@@ -9,6 +12,7 @@ from typing import Any
 
 from benchmarks.core.problems import Problems, Unquoted
 from benchmarks.formats.messages import MOST_MESSAGES
+from benchmarks.formats.sessions import session_traces
 from benchmarks.formats.sessions.dialects import ROLES, add_message
 from benchmarks.formats.sessions.lines import session_lines
 from benchmarks.formats.sessions.parts import (
@@ -45,6 +49,7 @@ def read(
 ) -> Iterator[ImportedTrajectory]:
     """Yield the session; faults are noted."""
     transcript = Transcript()
+    own = None
     entries: list[tuple[Spot, dict[str, Any]]] = []
     for spot, line in session_lines(source, problems, header):
         if line.get("type") == "session":
@@ -52,6 +57,7 @@ def read(
                 transcript.id = string(line.get("id"))
                 transcript.about |= {n: line[n] for n in _ABOUT if n in line}
                 transcript.model = string(line.get("modelId"))
+                own = line.get(session_traces.HARNESS)
             else:
                 leave_out(header, "another session line")
             continue
@@ -59,6 +65,11 @@ def read(
         if len(entries) > 2 * MOST_MESSAGES:
             spot.fault(f"at most {2 * MOST_MESSAGES} entries", Unquoted("more"))
             return
+    if isinstance(own, dict) and not problems.total:
+        written = session_traces.read_own(Spot(problems, f"{source.name}, line 1"), own, entries)
+        if written is not None and not problems.total:
+            yield written
+        return
     for spot, line in _path(entries, header):
         _add(transcript, spot, line, header)
     if problems.total:
@@ -107,6 +118,7 @@ def _add(
     if not isinstance(message, dict):
         spot.at("message").fault("an object with 'role' and 'content'", message)
         return
+    at = at or session_traces.iso_moment(message.get("timestamp"))
     role = message.get("role")
     if role == "assistant":
         _add_answer(transcript, spot.at("message"), message, at, header)
@@ -151,7 +163,10 @@ def _add_answer(
     stop = string(message.get("stopReason"))
     transcript.model = string(message.get("model")) or transcript.model
     transcript.termination = stop if stop in ("aborted", "error", "length") else ""
-    beside = {"tool_calls": message.get("tool_calls")}
+    beside = {
+        "tool_calls": message.get("tool_calls", message.get("toolCalls")),
+        "reasoning_content": message.get("reasoningContent"),
+    }
     if not any((parts.texts, parts.thoughts, parts.calls, parts.attachments, *beside.values())):
         transcript.add_tokens(tokens_in, tokens_out)
         leave_out(header, f"empty answer ({stop or 'no reason'})")

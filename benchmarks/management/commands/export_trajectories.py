@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
+from benchmarks.exports.limits import LIMITS
 from benchmarks.exports.publishing import UNKNOWN
 from benchmarks.exports.services import WRITERS, export_run
 from benchmarks.models import Run
@@ -16,7 +17,10 @@ from benchmarks.visibility import EVERYTHING
 class Command(BaseCommand):
     """``export_trajectories RUN TARGET --format NAME [--licence NAME]``."""
 
-    help = "Write the finished trajectories of a run to a file or folder."
+    help = (
+        "Write the finished trajectories of a run to a file or folder. What the formats cannot "
+        "hold: " + " ".join(f"{name}: {limits}" for name, limits in sorted(LIMITS.items()))
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("run", type=int, help="number of the run")
@@ -35,6 +39,8 @@ class Command(BaseCommand):
         run = rows.filter(pk=options["run"]).first()
         if run is None:
             raise CommandError(f"there is no run {options['run']}")
+        if options["format"] in LIMITS:
+            self.stderr.write(f"{options['format']}: {LIMITS[options['format']]}")
         try:
             count = export_run(
                 run=run,

@@ -51,7 +51,7 @@ def counts(folder: Path, name: str, data: bytes, format: str) -> list[int]:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 data, name = archive.read("trajectories.jsonl"), "trajectories.jsonl"
         (folder / name).write_bytes(data)
-        reader = "openai-chat" if format == "huggingface" else format
+        reader = {"huggingface": "openai-chat", "session-traces": "pi"}.get(format, format)
         return [len(read_whole(folder / name, reader))]
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert archive.testzip() is None

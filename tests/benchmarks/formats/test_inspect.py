@@ -7,9 +7,9 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from benchmarks.exports.services import export_run
-from benchmarks.formats.inspect_writing import LogFacts, log_members
 from benchmarks.formats.registry import detect
 from benchmarks.formats.trajectory import ImportedTrajectory
+from benchmarks.formats.writing.inspect import LogFacts, log_members
 from benchmarks.models import Run
 from tests.benchmarks.formats.packages import run_with
 from tests.benchmarks.formats.reading import read_whole

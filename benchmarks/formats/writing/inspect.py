@@ -14,12 +14,16 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.core.digests import digest_text
+from benchmarks.formats.attachments import contained_images, data_url
+from benchmarks.formats.planjury_rows import write_message
 from benchmarks.formats.trajectory import ImportedMessage, ImportedTrajectory, RubricScore, ToolCall
 
 LOG_VERSION = 2
 RUBRIC = "rubric"
 # Longer beginnings of tasks are cut in the list of samples.
 SHORT = 1000
+# Fields of the chat format that Inspect's messages have, too.
+_FIELDS = frozenset(("role", "content", "tool_calls", "tool_call_id", "reasoning_content"))
 Member = tuple[str, Iterable[str]]
 
 
@@ -170,33 +174,43 @@ def _message(place: int, message: ImportedMessage, called: Collection[str]) -> d
 
     A result names its call only if that was ``called`` before it.
     """
-    beside: dict[str, Any] = {"hidden": True} if message.hidden else {}
-    if message.by_program:
-        beside["by_program"] = True
+    beside = {n: v for n, v in write_message(message).items() if n not in _FIELDS}
+    if message.speaker != "assistant" or not all(map(_is_plain, message.calls)):
+        beside |= {n: v for n, v in write_message(message).items() if n == "tool_calls"}
     row: dict[str, Any] = {
         "id": f"m{place + 1}",
         "role": message.speaker,
-        "content": message.text
-        if not message.reasoning
-        else [
-            {"type": "reasoning", "reasoning": message.reasoning},
-            {"type": "text", "text": message.text},
-        ],
+        "content": _content(message),
     }
     if message.speaker == "assistant" and message.calls:
         row["tool_calls"] = [_call(place, *one) for one in enumerate(message.calls)]
-    elif message.calls:
-        beside["calls"] = [{"name": one.name, "arguments": one.arguments} for one in message.calls]
     if message.speaker == "tool":
         row["tool_call_id"] = message.call_id if message.call_id in called else None
+        if message.call_id and message.call_id not in called:
+            beside["tool_call_id"] = message.call_id
         row["function"] = message.name or None
-    elif message.name:
-        beside["name"] = message.name
-    if message.at:
-        beside["timestamp"] = message.at
+        if message.extra.get("failed") is True:
+            row["error"] = {"type": "unknown", "message": message.text[:SHORT]}
     if beside:
         row["metadata"] = beside
     return row
+
+
+def _is_plain(call: ToolCall) -> bool:
+    """Return whether Inspect can hold the call: one of the agent whose arguments are an object."""
+    return call.by == "agent" and isinstance(call.arguments, dict)
+
+
+def _content(message: ImportedMessage) -> str | list[dict[str, Any]]:
+    """Return the text; with reasoning and images, where their content is known, as parts."""
+    images = contained_images(message.extra)
+    if not message.reasoning and not images:
+        return message.text
+    return [
+        *([{"type": "reasoning", "reasoning": message.reasoning}] if message.reasoning else []),
+        {"type": "text", "text": message.text},
+        *({"type": "image", "image": data_url(image)} for image in images),
+    ]
 
 
 def _call(place: int, number: int, call: ToolCall) -> dict[str, Any]:
