@@ -411,7 +411,7 @@ def _groups(
         "failed": chosen.failed,
         "left_out": dict(chosen.left_out),
     }
-    return asked, find_deferred(wanted_groups(asked, chosen)), rest
+    return asked, find_deferred(wanted_groups(asked, chosen, visibility(request))), rest
 
 
 def _group_answer(

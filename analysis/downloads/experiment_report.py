@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -29,10 +29,11 @@ from analysis.reports.deferred_reports import (
     Params,
     ReportRequest,
     find_deferred,
+    kept_deferred,
     note_progress,
     report_maker,
 )
-from analysis.reports.stored_reports import key_of
+from analysis.reports.stored_reports import key_of_state, with_state
 from analysis.reproduction.experiment import NotReady, reproduction_of
 from analysis.reproduction.files import Reproduction, folder_files, report_page, source_of
 from analysis.reproduction.manifest import banners_of
@@ -73,7 +74,7 @@ def page(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
         "sections": [
             {
                 "section": section,
-                "reports": [_shown(experiment, report) for report in reports_of(section)],
+                "reports": [_shown(experiment, report, state) for report in reports_of(section)],
             }
             for section in sections
         ],
@@ -106,10 +107,8 @@ def make_report(params: Params, seen: Visibility) -> tuple[str, Callable[[], Any
 
 
 def _wanted(experiment: Experiment, reproduction: Reproduction) -> ReportRequest:
-    # What a page may show depends on its reader.
-    user = reproduction.about.seen.user
-    key = f"sections:{_key(experiment, reproduction)}:{user.pk if user is not None else 0}"
     params = {"experiment": str(experiment.pk)}
+    key = _key(experiment, reproduction)
     return ReportRequest(MAKER, params, key, f"Report on {experiment.name}"[:200])
 
 
@@ -117,6 +116,12 @@ def _stored(state: DeferredReport) -> Sections:
     """Return the sections of a report that is there; none before."""
     kept: Any = state.report
     return kept or ()
+
+
+def _kept_reports(key: str) -> Iterable[Report]:
+    """Return the reports of the sections that are stored under this key."""
+    kept: Any = kept_deferred(key)
+    return (report for section in kept or () for report in reports_of(section))
 
 
 def _waiting(experiment: Experiment, state: DeferredReport) -> dict[str, object]:
@@ -136,10 +141,14 @@ def _waiting(experiment: Experiment, state: DeferredReport) -> dict[str, object]
 def figure(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
     """Send a figure of the page as JSON."""
     experiment = _open(request, experiment_id)
-    reproduction = _ready(request, experiment)
-    sections = _stored(find_deferred(_wanted(experiment, reproduction)))
-    key = _key(experiment, reproduction)
-    return answer_figure(request, key, part, lambda: _section_with_part(sections, part)[1])
+    wanted = _wanted(experiment, _ready(request, experiment))
+    return answer_figure(
+        request,
+        wanted.key,
+        part,
+        lambda: _section_with_part(_stored(find_deferred(wanted)), part)[1],
+        _kept_reports,
+    )
 
 
 @require_safe
@@ -217,7 +226,10 @@ def _key(experiment: Experiment, reproduction: Reproduction) -> str:
     versions = [
         f"{run.pk}.{run.data_version}.{run.primary_judging_id}" for run in reproduction.about.runs
     ]
-    return key_of("experiment", str(experiment.pk), *versions)
+    # What a page may show depends on its reader.
+    user = reproduction.about.seen.user
+    subject = ("experiment", str(experiment.pk), str(user.pk if user is not None else 0))
+    return key_of_state(subject, versions)
 
 
 def _open(request: HttpRequest, experiment_id: int) -> Experiment:
@@ -273,13 +285,14 @@ def _section_with_part(sections: Iterable[FileSection], part: str) -> tuple[File
     raise Http404("There is no such figure or table.")
 
 
-def _shown(experiment: Experiment, report: Report) -> dict[str, object]:
-    """Return a report with the addresses of its figures and tables."""
+def _shown(experiment: Experiment, report: Report, state: DeferredReport) -> dict[str, object]:
+    """Return a report with the addresses of its figures, in this state, and of its tables."""
 
     def url(kind: str, part: str) -> str:
         return reverse(f"analysis:experiment_{kind}", args=[experiment.pk, part])
 
-    figures: Sequence[tuple[object, str]] = [(f, url("figure", f.name)) for f in report.figures]
+    key = state.wanted.key
+    figures = [(f, with_state(url("figure", f.name), key)) for f in report.figures]
     tables = [(t, url("table", t.name)) for t in report.tables]
     return {"report": report, "figures": figures, "tables": tables}
 

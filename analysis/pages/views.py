@@ -37,7 +37,7 @@ from analysis.reports.deferred_reports import (
     note_progress,
 )
 from analysis.reports.run_marks import banners
-from analysis.reports.stored_reports import kept_report, key_of, same_state
+from analysis.reports.stored_reports import kept_report, key_of, same_state, with_state
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.responses import wants_fragment
@@ -109,7 +109,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         ),
         "plain_url": reverse(f"analysis:{name}"),
         "empty_url": _empty_url(request, report),
-        "details_url": _of_state(with_query(reverse(f"analysis:{name}_details"), query), key),
+        "details_url": with_state(with_query(reverse(f"analysis:{name}_details"), query), key),
         "opened_url": _opened_url(found, query),
         "opened": opened,
         **(_details_context(request, found, selection, key) if opened else {}),
@@ -263,7 +263,7 @@ def _parts(page: AnalysisPage, report: Report, query: str, state: str) -> dict[s
     """
     return {
         "figures": [
-            (f, _of_state(_part_url(page, "figure", f.name, query), state)) for f in report.figures
+            (f, with_state(_part_url(page, "figure", f.name, query), state)) for f in report.figures
         ],
         "tables": [(t, _part_url(page, "table", t.name, query)) for t in report.tables],
     }
@@ -336,11 +336,6 @@ def _opened_url(page: AnalysisPage, query: str) -> str:
 
 def _part_url(page: AnalysisPage, kind: str, part: str, query: str) -> str:
     return with_query(reverse(f"analysis:{page.key}_{kind}", kwargs={"part": part}), query)
-
-
-def _of_state(url: str, key: str) -> str:
-    """Return the address of something in the state of the report with this key."""
-    return f"{url}{'&' if '?' in url else '?'}state={key}"
 
 
 def _empty_url(request: HttpRequest, report: Report) -> str:

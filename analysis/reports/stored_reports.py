@@ -41,6 +41,11 @@ def same_state(key: str, other: str) -> bool:
     return key[:STATE] == other[:STATE]
 
 
+def with_state(url: str, key: str) -> str:
+    """Return the address of something in the state of the report with this key."""
+    return f"{url}{'&' if '?' in url else '?'}state={key}"
+
+
 def kept_report(key: str) -> Report | None:
     """Return the report of this key, if it was written before."""
     report: Report | None = caches["reports"].get(f"analysis:{key}")

@@ -25,6 +25,8 @@ from analysis.models import RatingTable
 from analysis.pages.navigation import own_tables
 from analysis.reports.content import Report
 from analysis.reports.deferred_files import DeferredFile, deferred_file
+from analysis.reports.deferred_reports import kept_deferred
+from analysis.reports.stored_reports import with_state
 from analysis.tables.checks import TableCheck, checks_of, enqueue_check, moving_checks
 from analysis.tables.selectors import TablePage, ask_for, may_change, shown, tables_for
 from analysis.tables.services import (
@@ -311,8 +313,13 @@ def rating_table_later(request: HttpRequest, table_id: int) -> HttpResponseBase:
 def rating_table_figure(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
     """Show a figure as JSON."""
     _, page = _open(request, table_id)
-    report = _ready_report(page)
-    return answer_figure(request, page.deferred.wanted.key, part, lambda: report)
+    return answer_figure(
+        request,
+        page.deferred.wanted.key,
+        part,
+        lambda: _ready_report(page),
+        lambda state: (kept_deferred(state),),
+    )
 
 
 @require_safe
@@ -417,7 +424,7 @@ def _url(name: str, table: RatingTable, page: TablePage, **more: str) -> str:
 
 def _context(table: RatingTable, page: TablePage) -> dict[str, object]:
     """Return the context of the fragment: the report or its progress."""
-    report = page.deferred.report
+    report, key = page.deferred.report, page.deferred.wanted.key
     context: dict[str, object] = {
         "deferred": page.deferred,
         "deferred_url": _url("rating_table_later", table, page),
@@ -426,10 +433,11 @@ def _context(table: RatingTable, page: TablePage) -> dict[str, object]:
     if report is not None:
         context |= {
             "report": report,
-            "key": page.deferred.wanted.key,
+            "key": key,
             "empty_url": report.empty.action_url if report.empty else "",
             "figures": [
-                (f, _url("rating_table_figure", table, page, part=f.name)) for f in report.figures
+                (f, with_state(_url("rating_table_figure", table, page, part=f.name), key))
+                for f in report.figures
             ],
             "tables": [
                 (t, _url("rating_table_csv", table, page, part=t.name)) for t in report.tables

@@ -15,7 +15,7 @@ from analysis.frames.failure_texts import BOTH, FEEDBACK, PLAN
 from analysis.pages.saved_views.selectors import usual_query
 from analysis.reports.content import Report
 from analysis.reports.deferred_reports import Params, ReportRequest, report_maker
-from analysis.reports.stored_reports import key_of
+from analysis.reports.stored_reports import key_of_state
 from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class GroupedTrajectories:
 def read_group_options(params: QueryDict) -> GroupOptions:
     """Return the choice of an address; what it cannot mean is named and replaced by the usual."""
     rest = params.copy()
-    for name in (*GroupChoice.model_fields, *PLACE):
+    for name in (*GroupChoice.model_fields, *PLACE, "state"):
         rest.pop(name, None)
     problems: list[str] = []
 
@@ -156,11 +156,16 @@ def _runs(listed: "Listing", rows: Any) -> list["IndexedRunRow"]:
     return [listed.index.runs[place] for place in listed.index.run_index[rows].tolist()]
 
 
-def wanted_groups(asked: GroupOptions, chosen: GroupedTrajectories) -> ReportRequest:
-    """Return the report on them; its key is another as soon as another trajectory is among them."""
+def wanted_groups(
+    asked: GroupOptions, chosen: GroupedTrajectories, seen: Visibility
+) -> ReportRequest:
+    """Return the report on them; its key names another state as soon as another trajectory is among
+    them.
+    """
     parts = (chosen.ids, chosen.agents, chosen.matching, sorted(chosen.left_out.items()))
     digest = blake2b(repr(parts).encode(), digest_size=16).hexdigest()
-    key = key_of(MAKER, asked.full_query, digest, chosen.version)
+    closed = (repr(sorted(seen.closed)), repr(sorted(seen.tasks)))
+    key = key_of_state((MAKER, asked.full_query, *closed), (digest, chosen.version))
     return ReportRequest(MAKER, {"query": asked.full_query}, key, "Groups of failures")
 
 
@@ -172,7 +177,7 @@ def make_groups(params: Params, seen: Visibility) -> tuple[str, Callable[[], Rep
 
     asked = read_group_options(QueryDict(params["query"]))
     chosen = choose(listing(QueryDict(asked.query), seen), asked)
-    key = wanted_groups(asked, chosen).key
+    key = wanted_groups(asked, chosen, seen).key
     written: Any = import_module("analysis.browser.groups.report").groups_report
     return key, lambda: written(asked, chosen, key)
 

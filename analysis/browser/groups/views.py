@@ -25,7 +25,13 @@ from analysis.exports.responses import answer_figure, answer_table, poll_deferre
 from analysis.filters import with_query
 from analysis.pages.saved_views.selectors import GROUPS, saved_views
 from analysis.reports.content import Report
-from analysis.reports.deferred_reports import DeferredReport, ReportRequest, find_deferred
+from analysis.reports.deferred_reports import (
+    DeferredReport,
+    ReportRequest,
+    find_deferred,
+    kept_deferred,
+)
+from analysis.reports.stored_reports import with_state
 from analysis.trajectory_index.services import index_job
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
@@ -91,8 +97,13 @@ def trajectory_groups_later(request: HttpRequest) -> HttpResponseBase:
 def trajectory_groups_figure(request: HttpRequest, part: str) -> HttpResponseBase:
     """Show a figure as JSON."""
     _, _, wanted, _ = _open(request)
-    report = _ready_report(wanted)
-    return answer_figure(request, wanted.key, part, lambda: report)
+    return answer_figure(
+        request,
+        wanted.key,
+        part,
+        lambda: _ready_report(wanted),
+        lambda state: (kept_deferred(state),),
+    )
 
 
 @require_safe
@@ -114,7 +125,7 @@ def _open(
     asked = read_group_options(request.GET)
     listed = listing(QueryDict(asked.query), visibility(request))
     chosen = choose(listed, asked)
-    return asked, chosen, wanted_groups(asked, chosen), listed
+    return asked, chosen, wanted_groups(asked, chosen, visibility(request)), listed
 
 
 def _ready_report(wanted: ReportRequest) -> Report:
@@ -139,11 +150,12 @@ def _context(
         "deferred_settled": chosen.settled,
         "deferred_words": WORDS if chosen.settled else "",
     }
-    report = state.report
+    report, key = state.report, state.wanted.key
     if report is not None:
         context |= {
             "deferred_figures": [
-                (f, _url("trajectory_groups_figure", asked, part=f.name)) for f in report.figures
+                (f, with_state(_url("trajectory_groups_figure", asked, part=f.name), key))
+                for f in report.figures
             ],
             "deferred_tables": [
                 (t, _url("trajectory_groups_table", asked, part=t.name)) for t in report.tables

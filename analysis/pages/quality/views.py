@@ -19,7 +19,7 @@ from analysis.filters.studies import study_version
 from analysis.pages.catalogue import pages_of
 from analysis.reports.content import Banner, Report
 from analysis.reports.deferred_files import DeferredFile, deferred_file
-from analysis.reports.stored_reports import keep_report, kept_report, key_of_state
+from analysis.reports.stored_reports import keep_report, kept_report, key_of_state, with_state
 from annotation.access import StudyAccess, fetch_read_study
 from annotation.models import Assignment, Study
 from annotation.study_frame.context import study_banner, study_context
@@ -53,7 +53,7 @@ def quality(request: HttpRequest, pk: int) -> HttpResponseBase:
     if report is not None:
         context |= {
             "key": key,
-            "figures": [(f, f"{_part(pk, 'figure', f.name)}?state={key}") for f in report.figures],
+            "figures": [(f, with_state(_part(pk, "figure", f.name), key)) for f in report.figures],
             "tables": [(t, _part(pk, "table", t.name)) for t in report.tables],
             "empty_url": report.empty.action_url if report.empty else "",
         }

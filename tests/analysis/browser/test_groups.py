@@ -203,6 +203,19 @@ def test_another_failure_asks_for_another_report(
     assert "Compute" in reader.get(PAGE).content.decode()
 
 
+def test_a_figure_keeps_the_state_of_its_page(reader: Client, two_kinds: tuple[Run, Run]) -> None:
+    for _ in range(3):
+        end(two_kinds[0], WATER, ending="early_stop")
+    make(reader)
+    (_, source), *_ = reader.get(PAGE).context["deferred_figures"]
+    before = reader.get(source).json()
+    end(two_kinds[0], WATER)
+    start, _, state = source.partition("state=")
+    assert reader.get(start).status_code == 404
+    assert reader.get(source).json() == before
+    assert reader.get(f"{start}state={'0' * len(state)}").status_code == 409
+
+
 def test_too_few_texts_are_said(reader: Client) -> None:
     end(RunFactory(), WATER)
     shown = make(reader)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import zipfile
 from collections import Counter
 from html import escape, unescape
@@ -11,6 +12,7 @@ from statistics import mean, stdev
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
@@ -115,6 +117,20 @@ def test_a_preset_becomes_a_folder_and_a_page(sample: None, tmp_path: Path, read
     packed = reader.get(reverse("analysis:experiment_folder", args=[experiment.pk])).content
     names = zipfile.ZipFile(io.BytesIO(packed)).namelist()
     assert {name.partition("/")[2] for name in names} == files_in(out)
+
+    # A figure keeps the state of its page while a run goes on; no other state is passed off as it.
+    figure = next(
+        unescape(url)
+        for url in re.findall(r'data-src="([^"]+)"', shown)
+        if "leaderboard-board.json" in url
+    )
+    before = reader.get(figure).json()
+    goes_on = Run.objects.filter(pk=first["id"])
+    goes_on.update(data_version=F("data_version") + 1)
+    assert reader.get(figure).json() == before
+    start, _, state = figure.partition("state=")
+    assert reader.get(f"{start}state={'0' * len(state)}").status_code == 409
+    goes_on.update(data_version=F("data_version") - 1)
 
     assert "every file is unchanged" in reproduce("--check", str(out))
     Trajectory.objects.filter(run=first["id"]).update(metrics={"valid": 1.0, "turns": 99})

@@ -255,6 +255,8 @@ def test_one_section_has_everything(reader: Client) -> None:
     figure = reverse("analysis:rating_table_figure", args=[table.pk, "bland-altman"])
     assert reader.get(figure)["Content-Type"] == "application/json"
     assert reader.get(figure.replace("bland-altman", "nothing")).status_code == 404
+    assert re.search(rf'data-src="{figure}\?section=1&amp;state=\w+"', page)
+    assert reader.get(f"{figure}?state={'0' * 32}").status_code == 409
     # Counted by hand: 28 answers of people, and judge A equals 0, 2, 0, 1, 2, 2, 3, 0, 3 and 1 of
     # them item by item, which is half.
     (first, _, panel) = rows_of(reader, table, "judges")
