@@ -46,7 +46,7 @@ def turn_scores(turn: TurnView, brief: object = False) -> SafeString:
         return format_html('<p class="sub small">{}</p>', "No judge scored this turn.")
     mean, missing = turn.mean, turn.unscored
     return format_html(
-        '<details class="scores"{}>\n'
+        '<details class="slim scores"{}>\n'
         '  <summary>Scores <span class="sub">{}{}</span></summary>\n'
         '  <div class="table-scroll" tabindex="0" role="region" aria-label="Scores of turn {}">\n'
         '    <table class="table dense pin">\n'
@@ -55,7 +55,7 @@ def turn_scores(turn: TurnView, brief: object = False) -> SafeString:
         "      <tbody>{}</tbody>\n"
         "    </table>\n"
         "  </div>\n"
-        '  <details class="reasons"><summary>What the judges wrote</summary>'
+        '  <details class="slim reasons"><summary>What the judges wrote</summary>'
         "<dl>{}</dl></details>\n"
         "</details>",
         " open" if turn.row.is_final and not brief else "",

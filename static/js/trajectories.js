@@ -152,10 +152,15 @@ if (facets) keepFolds(facets);
 
 // --- Side by side: one trajectory at a time on a phone, keys for choices, the scroll position --
 // The trajectory that a narrow screen shows; it is part of the address.
+function hideOthers() {
+  const only = document.querySelector("[data-only]")?.dataset.only;
+  for (const cell of all("[data-col]")) cell.toggleAttribute("data-off", !["0", cell.dataset.col].includes(only));
+}
 function pick(link) {
   const frame = document.querySelector("[data-only]");
   if (!frame) return;
   frame.dataset.only = link.dataset.pick;
+  hideOthers();
   for (const other of all("[data-pick]")) {
     if (other === link) other.setAttribute("aria-current", "true");
     else other.removeAttribute("aria-current");
@@ -197,6 +202,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   position = event.detail.target.id === "compare" && frame ? [frame.scrollLeft, frame.scrollTop] : null;
 });
 document.addEventListener("htmx:afterSettle", () => {
+  hideOthers();
   const frame = document.querySelector("[data-frame]");
   if (frame && position) frame.scrollTo(position[0], position[1]);
   position = null;

@@ -68,7 +68,7 @@ def test_the_filters_of_a_page_are_saved_and_lead_back_to_it(reader: Client, sho
     view = SavedView.objects.get()
     assert (view.name, view.query, view.shared) == ("My view", "agents=3&level=low", False)
     told = reader.get(at).content.decode()
-    assert f'<a href="{at}?agents=3&amp;level=low">My view</a>' in told
+    assert f'<a class="chip" href="{at}?agents=3&amp;level=low">My view</a>' in told
 
 
 def test_an_open_view_is_marked(rita: User) -> None:

@@ -186,7 +186,7 @@ def test_a_long_result_is_cut_with_the_rest_on_request(talks: Study, ann: User) 
     page = desk_of(talks, ann)
     # The one line of JSON is shown over several lines: 3,012 characters become 3,023 or so.
     assert "Show all 3,0" in page
-    head, _, rest = page.partition('<details class="rest">')
+    head, _, rest = page.partition('<details class="slim rest">')
     assert 0 < head.count("x" * 100) < 15 and "x" * 1000 in rest
 
 
