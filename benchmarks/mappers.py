@@ -127,12 +127,13 @@ def core_message(row: StoredMessage) -> Message:
 
 def core_exchange(row: Any) -> Exchange:
     """Return a logged call as playback reads it; ``row`` is an `Exchange` or has its fields."""
+    withdrawn = getattr(row, "withdrawn_at", None) is not None  # calls for other purposes never are
     return Exchange(
         row.step,
         row.slot,
         row.attempt,
         row.ask_digest,
-        row.state,
+        "withdrawn" if withdrawn else row.state,
         row.text,
         row.value,
         row.reason,

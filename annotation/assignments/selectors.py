@@ -32,7 +32,7 @@ def played_trajectory_ids(user: User) -> list[int]:
     answerers = list(rows.values_list("pk", flat=True))
     if not answerers:
         return []
-    exchanges = Exchange.objects.filter(answerer__in=answerers).order_by()
+    exchanges = Exchange.every.filter(answerer__in=answerers).order_by()
     return sorted(set(exchanges.values_list("trajectory", flat=True)))
 
 

@@ -101,7 +101,8 @@ class LivePlace(models.Model):
 
     Without a player it is free, unless a ``stand_in`` (a script or model, by the name under which
     runs know it) has taken its roles. ``order`` is the place of this session in its player's list,
-    ``notes`` how many private notes its players got, which are events.
+    ``notes`` how many private notes its players got, which are events, as are rollbacks, which all
+    players read. Its player has seen what the others had said by ``seen_at``.
     What was before is in the session's events.
     """
 
@@ -117,6 +118,7 @@ class LivePlace(models.Model):
     notes = models.PositiveSmallIntegerField(default=0, db_default=0)
     joined_at = models.DateTimeField(null=True, blank=True)
     ready_at = models.DateTimeField(null=True, blank=True)
+    seen_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -158,6 +160,8 @@ class LiveEvent(AppendOnly):
         AGENT = "agent", "Given to another agent"
         RETRIED = "retried", "Failed call tried again"
         OVERRIDDEN = "overridden", "Sent in spite of a hint"
+        ROLLED_BACK = "rolled_back", "Rolled back"
+        TAKEN_BACK = "taken_back", "Took a reply back"
         OFFERED = "offered", "Replied where a text was offered"
         CANCELLED = "cancelled", "Cancelled"
         ENDED = "ended", "Ended"

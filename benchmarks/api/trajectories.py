@@ -229,6 +229,9 @@ class ExchangeOut(Schema):
     latency: float | None
     sent_at: datetime
     settled_at: datetime | None
+    withdrawn_at: datetime | None = Field(
+        description="When it was taken back; the trajectory went on without it."
+    )
 
 
 router = Router(tags=["Trajectories"])
@@ -351,6 +354,7 @@ def _exchange(view: ExchangeView) -> dict[str, Any]:
     names = (
         "step", "slot", "attempt", "role", "seat", "state", "text", "value", "reason",
         "model_reported", "tokens_in", "tokens_out", "cost", "latency", "sent_at", "settled_at",
+        "withdrawn_at",
     )  # fmt: skip
     return {
         "id": row.pk,

@@ -44,6 +44,7 @@ class SuggestedView:
 def suggestion_on(ask: OpenAsk) -> Mapping[str, Any] | None:
     """Return the suggestion to show beside an ask, as reply forms take it."""
     rows = Suggestion.objects.filter(trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot)
+    rows = rows.filter(ask_digest__in=["", ask.ask_digest])  # not of an ask that was withdrawn
     row = rows.select_related("answerer").order_by("attempt").last()
     if row is None:
         return None

@@ -50,6 +50,8 @@ class CallLog:
     that are looked up are added.
     """
 
+    _columns: Sequence[str] = PLAYED_BACK
+
     def __init__(
         self,
         model: type[CallColumns],
@@ -69,7 +71,7 @@ class CallLog:
 
     def exchanges(self) -> list[Exchange]:
         """Return the stored calls, ordered by (step, slot, attempt)."""
-        stored = read_rows(self.model, only=PLAYED_BACK, locked=False, **self.owner)
+        stored = read_rows(self.model, only=self._columns, locked=False, **self.owner)
         rows = []
         for row in sorted(stored, key=lambda row: (row.step, row.slot, row.attempt)):
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
@@ -105,7 +107,10 @@ class CallLog:
             self._settled[call.step, call.slot] = self._sent[call.step, call.slot, call.attempt]
 
     def record_verdict(self, call: Call, verdict: CallResult) -> None:
-        """Store the reply to a call, or why there is none; the first to settle it wins."""
+        """Store the reply to a call, or why there is none; the first to settle it wins.
+
+        A call that was withdrawn meanwhile keeps its reply, and stays withdrawn.
+        """
         pk, version = self._sent[call.step, call.slot, call.attempt]
         settled = settled_fields(verdict, timezone.now())
         if verdict.state == "failed" and call.most:
@@ -119,7 +124,7 @@ class CallLog:
                     return
             # Either a try before this one was committed though its connection broke, or another
             # worker gave the call up, because this one had lost its lease.
-            rows = self.model._default_manager.filter(pk=pk, settled_at=settled["settled_at"])
+            rows = self.model._base_manager.filter(pk=pk, settled_at=settled["settled_at"])
             if not rows.exists():
                 raise LeaseLost
 
@@ -134,7 +139,7 @@ class CallLog:
         The messages of the ask were stored when it was opened. The caller has made sure that it
         is answered once.
         """
-        before = self.model._default_manager.filter(**self.owner, step=ask.step, slot=ask.slot)
+        before = self.model._base_manager.filter(**self.owner, step=ask.step, slot=ask.slot)
         answer = Answer(text, latency=(now - ask.opened_at).total_seconds())
         row = self.model(
             **self.owner,

@@ -12,7 +12,8 @@ The rules (docs/architecture.md, "Episodes, answerers, driver"):
 * a call whose outcome nobody knows (it may have been answered and billed) is recorded as lost and
   made again as another attempt, ``max_lost`` times in all;
 * the episode's generator learns nothing of infrastructure (failures, cancellation, budgets);
-* a log that holds more than the episode asks is a mismatch like an ask that differs.
+* a log that holds more than the episode asks is a mismatch like an ask that differs;
+* a withdrawn exchange is as if it had never been, but its attempt stays taken.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -108,6 +109,7 @@ class Driver:
     def run(self, episode: Episode) -> Result:
         """Carry ``episode`` to its end, or to where it has to wait."""
         stored = _by_slot(self.log.exchanges())
+        standing = [key for key, rows in stored.items() if rows[-1].state != "withdrawn"]
         step = 0
         send: Sequence[Reply] | None = None
         try:
@@ -115,14 +117,14 @@ class Driver:
                 try:
                     item = episode.send(send)
                 except StopIteration as end:
-                    _refuse_leftovers(key for key in stored if key[0] >= step)
+                    _refuse_leftovers(key for key in standing if key[0] >= step)
                     self.log.record_outcome(end.value)
                     return Finished(end.value)
                 send = None
                 if isinstance(item, Turn):
                     self.log.record_turn(item)
                     continue
-                _refuse_leftovers(k for k in stored if k[0] == step and k[1] >= len(item))
+                _refuse_leftovers(k for k in standing if k[0] == step and k[1] >= len(item))
                 replies, waiting = self._answer(item, step, stored)
                 if waiting:
                     return Suspended(waiting)
@@ -185,6 +187,9 @@ class Driver:
         by = self.cast.answerer_of(ask).identity
         call = Call(step, slot, 1, ask, by, self.seed_for(step, slot))
         for row in rows:
+            if row.state == "withdrawn":
+                call = replace(call, attempt=row.attempt + 1)
+                continue
             if row.ask_digest != call.ask.digest:
                 raise _mismatch(call.ask, row)
             following = replace(call, attempt=row.attempt + 1, repeats=0)

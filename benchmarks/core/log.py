@@ -9,7 +9,9 @@ from benchmarks.core.digests import canonical_json
 from benchmarks.core.errors import CapReached, TurnMismatch
 from benchmarks.core.types import Ask, Outcome, Turn
 
-ExchangeState = Literal["sent", "answered", "unreadable", "declined", "failed", "lost"]
+ExchangeState = Literal[
+    "sent", "answered", "unreadable", "declined", "failed", "lost", "withdrawn"
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

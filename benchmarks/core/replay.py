@@ -1,6 +1,7 @@
 """Replay an episode from its stored exchanges: nobody is asked, nothing is written."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from benchmarks.core.answerers import Answer, Cast, Identity
 from benchmarks.core.driver import Driver, Parser
@@ -81,7 +82,31 @@ def play_back(
     something else than what is stored.
     """
     log = Playback(rows)
+    _play(episode, log, parsers, seed_for, max_attempts)
+    return log
+
+
+def play_as_far(
+    episode: Episode,
+    rows: Sequence[Exchange],
+    parsers: Mapping[str, Parser],
+    seed_for: Callable[[int, int], int],
+    max_attempts: int,
+) -> Playback:
+    """Derive the same up to the first ask to which no reply is stored."""
+    log = Playback(rows)
+    with suppress(NotStored):
+        _play(episode, log, parsers, seed_for, max_attempts)
+    return log
+
+
+def _play(
+    episode: Episode,
+    log: Playback,
+    parsers: Mapping[str, Parser],
+    seed_for: Callable[[int, int], int],
+    max_attempts: int,
+) -> None:
     Driver(
         cast=_Empty({}), log=log, parsers=parsers, seed_for=seed_for, max_attempts=max_attempts
     ).run(episode)
-    return log

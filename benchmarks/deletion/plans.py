@@ -110,7 +110,7 @@ def plan_deletion(
     counts = {
         "Runs": len(wanted),
         "Trajectories": Trajectory.objects.filter(run__in=wanted).count(),
-        "Calls and replies": Exchange.objects.filter(trajectory__run__in=wanted).count(),
+        "Calls and replies": Exchange.every.filter(trajectory__run__in=wanted).count(),
         "Judges' scores": JudgeScore.objects.filter(run__in=wanted).count(),
         "Decisions about training rows": RowDecision.objects.filter(
             trajectory__run__in=wanted

@@ -42,7 +42,7 @@ _SIMULATED = " (simulated)"
 
 
 def _calls(*names: str, seen: Visibility) -> QuerySet[Exchange]:
-    rows = seen.of(Exchange.objects.filter(answerer__kind="endpoint")).order_by()
+    rows = seen.of(Exchange.every.filter(answerer__kind="endpoint")).order_by()
     return rows.filter(answerer__name__in=names) if names else rows
 
 
@@ -122,7 +122,7 @@ def use_by_day(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[DayUse
 
 def run_use(run: Run) -> CallUse | None:
     """Return the use of all endpoints by a run; None if it asked none."""
-    calls = Exchange.objects.filter(trajectory__run=run, answerer__kind="endpoint")
+    calls = Exchange.every.filter(trajectory__run=run, answerer__kind="endpoint")
     use = use_of_calls(calls, run.currency)
     return use if use.calls else None
 

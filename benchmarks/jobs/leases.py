@@ -138,7 +138,7 @@ def settle_restored() -> None:
         model._default_manager.filter(status=running).update(lease_until=now)
     # A late reply must not settle another call that has the same number now.
     for calls in call_models():
-        calls._default_manager.filter(state=CallColumns.State.SENT).update(
+        calls._base_manager.filter(state=CallColumns.State.SENT).update(
             state=CallColumns.State.LOST,
             reason="was under way when the backup was made that this was restored from",
             settled_at=now,

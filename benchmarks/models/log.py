@@ -89,12 +89,28 @@ def call_models() -> list[type[CallColumns]]:
     return [model for model in apps.get_models() if issubclass(model, CallColumns)]
 
 
+class StandingExchanges(models.Manager["Exchange"]):
+    """The exchanges that were not withdrawn: what a trajectory consists of."""
+
+    def get_queryset(self) -> "models.QuerySet[Exchange]":
+        return super().get_queryset().filter(withdrawn_at=None)
+
+
 class Exchange(CallColumns):
-    """One attempt at one ask of a trajectory."""
+    """One attempt at one ask of a trajectory.
+
+    ``withdrawn_at``: it was taken back, by whoever sent it or with all that came after some point,
+    and the trajectory goes on as if it had never been. Such rows are kept in full, but only
+    ``every`` has them. What they cost is spent all the same.
+    """
 
     trajectory = models.ForeignKey(
         Trajectory, on_delete=models.CASCADE, related_name="exchanges", db_index=False
     )
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    objects = StandingExchanges()
+    every = models.Manager()  # noqa: DJ012 (it is no field)
 
     class Meta:
         ordering = ["trajectory", "step", "slot", "attempt"]

@@ -78,7 +78,7 @@ def interrupt_work(process: str) -> int:
             freed = Trajectory.objects.filter(pk=pk, lease_owner=owner).update(
                 status=Trajectory.Status.PENDING, lease_owner="", lease_until=None
             )
-            out = Exchange.objects.filter(trajectory=pk, state=Exchange.State.SENT)
+            out = Exchange.every.filter(trajectory=pk, state=Exchange.State.SENT)
             lost = list(out.select_for_update().select_related("answerer")) if freed else []
             out.filter(pk__in=[call.pk for call in lost]).update(
                 state=Exchange.State.LOST, reason=INTERRUPTED, settled_at=timezone.now()

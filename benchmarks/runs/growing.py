@@ -17,6 +17,8 @@ from benchmarks.llm.endpoint import EndpointAnswerer
 
 # A worker that was killed leaves its last text for so long.
 _KEPT_SECONDS = 90
+# Longer than any call may take.
+_WRITER_SECONDS = 3600
 
 
 @dataclass(frozen=True)
@@ -33,15 +35,22 @@ def read_growing(trajectory: int) -> GrowingReply | None:
     return GrowingReply(*kept) if kept else None
 
 
-def forget_growing(trajectory: int) -> None:
-    """Forget a reply: it is stored, or there will be none."""
-    caches["growing"].delete(str(trajectory))
+def forget_growing(trajectory: int, writer: str = "") -> None:
+    """Forget a reply: it is stored, or there will be none.
+
+    With ``writer`` only while that one writes; without, whoever does is not watched any more.
+    """
+    kept = caches["growing"]
+    if writer and kept.get(_writer(trajectory)) != writer:
+        return
+    kept.delete_many([str(trajectory), _writer(trajectory)])
 
 
-def watched(answerer: Answerer, trajectory: int, system: System) -> Answerer:
+def watched(answerer: Answerer, trajectory: int, system: System, writer: str) -> Answerer:
     """Return an answerer whose replies may be watched, of the kinds that players read as written.
 
-    Of several that reply at the same time, the newest text is shown.
+    Of several that reply at the same time, the newest text is shown. ``writer`` is who carries the
+    trajectory: what comes late to one that lost it is not shown.
     """
     if not isinstance(answerer, EndpointAnswerer):
         return answerer
@@ -49,10 +58,17 @@ def watched(answerer: Answerer, trajectory: int, system: System) -> Answerer:
     def grows(ask: Ask) -> Callable[[str], None] | None:
         if ask.expect.kind not in system.people.grows or ask.tools:
             return None
-        return partial(_keep, trajectory, ask.role)
+        caches["growing"].set(_writer(trajectory), writer, _WRITER_SECONDS)
+        return partial(_keep, trajectory, writer, ask.role)
 
     return replace(answerer, grows=grows)
 
 
-def _keep(trajectory: int, role: str, text: str) -> None:
-    caches["growing"].set(str(trajectory), (role, text), _KEPT_SECONDS)
+def _writer(trajectory: int) -> str:
+    return f"{trajectory}-writer"
+
+
+def _keep(trajectory: int, writer: str, role: str, text: str) -> None:
+    kept = caches["growing"]
+    if kept.get(_writer(trajectory)) == writer:
+        kept.set(str(trajectory), (role, text), _KEPT_SECONDS)

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from benchmarks.calls.log import CallLog, LeaseLost
+from benchmarks.calls.log import PLAYED_BACK, CallLog, LeaseLost
 from benchmarks.calls.rows import asked_fields
 from benchmarks.core import types
 from benchmarks.core.log import Call, check_same_turn
@@ -41,6 +41,7 @@ class DatabaseLog(CallLog):
     Every write checks the lease: without it, ``LeaseLost`` is raised and nothing changes.
     """
 
+    _columns = (*PLAYED_BACK, "withdrawn_at")
     _marks_last = True  # the trajectory's last turn, and its scores, as final
 
     def __init__(

@@ -9,25 +9,32 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
+from django.utils import timezone
 
+from benchmarks.calls.rows import ASKED
 from benchmarks.core.digests import derive_seed
 from benchmarks.core.registry import get_system
+from benchmarks.core.replay import play_as_far
 from benchmarks.core.system import read_settings
 from benchmarks.locks import lock_run, lock_trajectory
+from benchmarks.mappers import core_exchange, core_task
 from benchmarks.models import (
     Agent,
     Dataset,
+    Exchange,
     Experiment,
     OpenAsk,
     Profile,
     Run,
     Task,
     Trajectory,
+    Turn,
 )
 from benchmarks.models.role_assignments import RoleAssignment
 from benchmarks.roles.judge_fit import refuse_unrecorded
 from benchmarks.roles.services import assign_agent, assign_roles
+from benchmarks.runs.growing import forget_growing
 from benchmarks.runs.log import people_are_asked
 from benchmarks.runs.services import (
     RunError,
@@ -36,6 +43,7 @@ from benchmarks.runs.services import (
     create_empty_run,
     reopen_run,
 )
+from benchmarks.runs.versions import episode_of, seeds_of
 from benchmarks.runs.worker import settle_run
 
 S = Trajectory.Status
@@ -143,6 +151,70 @@ def reassign_roles(
         if begun and resting and not waits.exists():
             Trajectory.objects.filter(pk=trajectory.pk).update(status=S.PENDING, problem="")
             reopen_run(trajectory.run, people=trajectory)
+
+
+def withdraw_from(*, trajectory: Trajectory, step: int) -> int:
+    """Withdraw all that was asked and answered from a step on; return how many exchanges.
+
+    The trajectory goes on from there. A worker that carries it loses it: a reply that is under way
+    is stored when it comes, as withdrawn. Raises ``RunError`` if the trajectory is over, or nothing
+    was said from this step on.
+    """
+    return _withdraw(trajectory, Q(step__gte=step), S.PENDING)
+
+
+def withdraw_reply(*, ask: OpenAsk) -> None:
+    """Withdraw the reply to an ask, which waits for a person again, in its old place.
+
+    Raises ``RunError`` if something came after it: then it was used.
+    """
+    with transaction.atomic():
+        lock_trajectory(ask.trajectory_id)
+        later = Exchange.objects.filter(trajectory=ask.trajectory_id, step__gt=ask.step)
+        if later.exists():
+            raise RunError("the other side is replying to it")
+        _withdraw(ask.trajectory, Q(step=ask.step, slot=ask.slot) | Q(step__gt=ask.step), S.WAITING)
+        again = {name: getattr(ask, name) for name in (*ASKED, "context", "trajectory_id")}
+        OpenAsk.objects.create(**again, opened_at=timezone.now())
+
+
+def _withdraw(trajectory: Trajectory, where: Q, status: str) -> int:
+    with transaction.atomic():
+        lock_trajectory(trajectory.pk)
+        here = Trajectory.objects.filter(pk=trajectory.pk)
+        if here.filter(status__in=[S.DONE, S.CANCELLED]).exists():
+            raise RunError("this is over, so nothing of it can be withdrawn")
+        rows = Exchange.objects.filter(where, trajectory=trajectory)
+        count = rows.update(withdrawn_at=timezone.now())
+        if not count:
+            raise RunError("nothing was said there that could be withdrawn")
+        OpenAsk.objects.filter(where, trajectory=trajectory).delete()
+        turns = _derived_turns(trajectory)
+        Turn.objects.filter(trajectory=trajectory, index__gt=turns).delete()
+        here.update(status=status, problem="", turn_count=turns, lease_owner="", lease_until=None)
+        bump_data_version(trajectory.run_id)
+        if status == S.PENDING:
+            reopen_run(trajectory.run, people=trajectory)
+    forget_growing(trajectory.pk)
+    return count
+
+
+def _derived_turns(trajectory: Trajectory) -> int:
+    """Return how many turns follow from what stands in the log."""
+    row = Trajectory.objects.select_related("run__dataset", "task__dataset", "profile").get(
+        pk=trajectory.pk
+    )
+    system = get_system(row.run.dataset.system)
+    task = core_task(row.task, row.profile)
+    stored = Exchange.objects.filter(trajectory=row).order_by("step", "slot", "attempt")
+    log = play_as_far(
+        episode_of(row, system, task),
+        [core_exchange(each) for each in stored],
+        system.parsers,
+        seeds_of(row, task),
+        row.run.settings.get("reply_attempts", 3),
+    )
+    return len(log.turns)
 
 
 def reassign_agent(*, trajectory: Trajectory, agent: Agent) -> None:

@@ -100,10 +100,10 @@ def make_suggestions(*, pk: int, executor: Executor) -> int:
     log = _SuggestionLog(trajectory)
     log.exchanges()
     wanted = []
-    for ask, lost in asks:
+    for ask, last, lost in asks:
         assignment = suggesting.get((ask.role, places.get((ask.role, ask.seat), -1)))
         if assignment is not None:
-            suggestion = _send(log, ask, lost, assignment, system, task)
+            suggestion = _send(log, ask, (last, lost), assignment, system, task)
             wanted += [suggestion] if suggestion is not None else []
     for each, answer in _answers(wanted, executor):
         # If another worker has given it up meanwhile, that stays.
@@ -112,38 +112,41 @@ def make_suggestions(*, pk: int, executor: Executor) -> int:
     return len(wanted)
 
 
-def _lacking(trajectory: Trajectory, roles: Sequence[str]) -> list[tuple[OpenAsk, int]]:
+def _lacking(trajectory: Trajectory, roles: Sequence[str]) -> list[tuple[OpenAsk, int, int]]:
     """Return asks of these roles to people that have no suggestion yet, not even under way.
 
-    With each, the attempt that a dead worker has left, 0 where there is none.
+    With each, its last attempt, perhaps of an ask that was withdrawn, and the attempt that a dead
+    worker has left; 0 where there is none.
     """
     begun = Suggestion.objects.filter(trajectory=trajectory).order_by("attempt")
-    newest = {
-        (step, slot): (attempt, state == S.SENT and sent_at < timezone.now() - ABANDONED_AFTER)
-        for step, slot, attempt, state, sent_at in begun.values_list(
-            "step", "slot", "attempt", "state", "sent_at"
-        )
-    }
+    newest = {(row.step, row.slot): row for row in begun}
     asks = OpenAsk.objects.filter(trajectory=trajectory, role__in=roles).order_by("step", "slot")
-    lacking = [(ask, *newest.get((ask.step, ask.slot), (0, True))) for ask in asks]
-    return [(ask, attempt) for ask, attempt, missing in lacking if missing]
+    lacking = []
+    for ask in asks:
+        row = newest.get((ask.step, ask.slot))
+        if row is None or row.ask_digest not in ("", ask.ask_digest):  # withdrawn
+            lacking.append((ask, row.attempt if row else 0, 0))
+        elif row.state == S.SENT and row.sent_at < timezone.now() - ABANDONED_AFTER:
+            lacking.append((ask, row.attempt, row.attempt))
+    return lacking
 
 
 def _send(
     log: _SuggestionLog,
     open_ask: OpenAsk,
-    lost: int,
+    before: tuple[int, int],
     assignment: RoleAssignment,
     system: System,
     task: Task,
 ) -> _SentSuggestion | None:
     """Store a suggestion as sent; return None if it cannot be made, and store the reason.
 
-    ``lost`` is the attempt that a dead worker has left. It is None, too, if another worker makes
+    ``before`` are the attempts that `_lacking` returns. It is None, too, if another worker makes
     it, or the trajectory was cancelled.
     """
     ask, by = _core_ask(open_ask), unbuilt_identity(assignment)
-    call = Call(open_ask.step, open_ask.slot, lost + 1, ask, by, open_ask.seed, repeats=lost)
+    last, lost = before
+    call = Call(open_ask.step, open_ask.slot, last + 1, ask, by, open_ask.seed, repeats=lost)
     with suppress(IntegrityError, LeaseLost):
         try:
             answerer = build_answerer(system, task, assignment, answerer_at(system.key))

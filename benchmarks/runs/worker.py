@@ -479,7 +479,7 @@ def _drive(trajectory: Trajectory, owner: str, prepared: PreparedRun) -> tuple[s
 
     def answerer_at(name: str, version: str) -> Answerer:
         answerer = prepared.answerer_at(name, version)
-        return watched(answerer, trajectory.pk, system) if trajectory.reserved else answerer
+        return watched(answerer, trajectory.pk, system, owner) if trajectory.reserved else answerer
 
     driver = Driver(
         cast=build_answerers(system, task, roles, run.settings, answerer_at),
@@ -494,7 +494,7 @@ def _drive(trajectory: Trajectory, owner: str, prepared: PreparedRun) -> tuple[s
         result = driver.run(episode_of(trajectory, system, task))
     finally:
         if trajectory.reserved:
-            forget_growing(trajectory.pk)
+            forget_growing(trajectory.pk, owner)
     log.store_kept()
     match result:
         case Finished():

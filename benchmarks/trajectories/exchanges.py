@@ -78,8 +78,8 @@ def exchanges_of(trajectory: Trajectory, steps: TurnSteps | None) -> list[Exchan
 
 
 def exchange_rows(trajectory: Trajectory, steps: TurnSteps | None = None) -> QuerySet[Exchange]:
-    """Return the log of a trajectory, or of one of its turns."""
-    rows = Exchange.objects.filter(trajectory=trajectory).select_related("answerer")
+    """Return the log of a trajectory, or of one of its turns, with what was withdrawn."""
+    rows = Exchange.every.filter(trajectory=trajectory).select_related("answerer")
     if steps is None:
         return rows
     rows = rows.filter(step__gte=steps.first)

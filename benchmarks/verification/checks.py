@@ -108,7 +108,8 @@ def _check_exchanges(
                 raise Differs(f"{where}, who answered", "another digest", digest_now)
             _same(f"{where}, digest of the ask", row.ask_digest, _digest_of(row))
             _check_reading(where, row, system)
-            if row.state in (S.ANSWERED, S.DECLINED) and number < len(attempts):
+            stands = row.withdrawn_at is None and row.state in (S.ANSWERED, S.DECLINED)
+            if stands and number < len(attempts):
                 raise Differs(f"{where}, attempts", len(attempts), number)
 
 
@@ -207,7 +208,8 @@ def _check_suggestions(stored: StoredTrajectory, system: System) -> None:
 def _other_ask(error: AskMismatch, rows: Iterable[Exchange]) -> Differs:
     """Return the first difference between a derived and a stored ask."""
     where = f"step {error.step}, slot {error.slot}, {error.difference}"
-    row = next((r for r in rows if (r.step, r.slot) == (error.step, error.slot)), None)
+    here = [r for r in rows if (r.step, r.slot) == (error.step, error.slot) and not r.withdrawn_at]
+    row = here[0] if here else None
     if row is None or error.message is None:
         return Differs(where, "the ask that is stored", "another ask")
     message = StoredMessage.objects.get(pk=row.messages[error.message])

@@ -108,7 +108,7 @@ def _marks(run: Run) -> Iterator[StoredDifference]:
         yield StoredDifference("demo mark of the run", str(run.is_demo), str(dataset.is_demo))
     if not dataset.is_demo and _ships(dataset):
         yield StoredDifference("demo mark of the dataset", "False", "True: it ships as a demo")
-    logged = Exchange.objects.filter(trajectory__run=run)
+    logged = Exchange.every.filter(trajectory__run=run)
     if run.kind == Run.Kind.IMPORTED and logged.exists():
         yield StoredDifference("kind of the run", "imported", "made here: it has a log")
 

@@ -106,7 +106,8 @@ def _tasks(run: Run) -> Iterator[Any]:
 def _log_of(stored: StoredTrajectory) -> Iterator[Any]:
     yield _identity(stored)
     for row in stored.exchanges:
-        yield [*_columns(row, EXCHANGE), row.answerer.digest]
+        withdrawn = ["withdrawn"] if row.withdrawn_at else []
+        yield [*_columns(row, EXCHANGE), row.answerer.digest, *withdrawn]
     for suggestion in stored.suggestions:
         yield _columns(suggestion, SUGGESTION)
 

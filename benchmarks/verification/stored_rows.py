@@ -51,7 +51,7 @@ def read_stored(run: Run, ids: Sequence[int]) -> list[StoredTrajectory]:
         stored.trajectory.run = run
         stored.trajectory.task.dataset = run.dataset
     mine = {"trajectory__in": list(stored_by_id)}
-    exchanges = Exchange.objects.filter(**mine).select_related("answerer")
+    exchanges = Exchange.every.filter(**mine).select_related("answerer")
     for exchange in exchanges.order_by("step", "slot", "attempt"):
         stored_by_id[exchange.trajectory_id].exchanges.append(exchange)
     for turn in Turn.objects.filter(**mine).order_by("index"):

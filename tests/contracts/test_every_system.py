@@ -16,6 +16,7 @@ from benchmarks.core.digests import canonical_json
 from benchmarks.core.driver import Finished
 from benchmarks.core.log import turn_facts
 from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.replay import play_as_far
 from benchmarks.core.types import Ask, Constraint, Turn
 from tests.benchmarks.core.toys import Death, DyingLog
 from tests.contracts.episodes import (
@@ -255,6 +256,27 @@ class TestEpisodes:
         assert result == whole.result
         assert settled(log) == settled(whole.log)
         assert same_turns(log, whole)
+
+
+@every_policy
+def test_rolled_back_it_comes_to_the_same(case):
+    """What is withdrawn from a step on is asked again, and the rest of the log is played back."""
+    whole = undisturbed(case)
+    last = max(key[0] for key in whole.log.rows)
+    for step in sorted({0, last // 2, last}):
+        log = through_json(DyingLog(0, whole.log))
+        for key, row in log.rows.items():
+            if key[0] >= step:
+                log.rows[key] = replace(row, state="withdrawn")
+        rows = log.exchanges()
+        again = play_as_far(case.episode(), rows, case.system.parsers, case.driver(log).seed_for, 3)
+        log.turns = {turn.index: turn for turn in again.turns}
+        result = case.driver(log).run(case.episode())
+
+        assert result == whole.result, f"rolled back to step {step}"
+        assert same_turns(log, whole)
+        withdrawn = [row for row in log.exchanges() if row.state == "withdrawn"]
+        assert withdrawn == [row for row in rows if row.step >= step]
 
 
 @pytest.mark.parametrize("case", list(conditions()), ids=str)

@@ -1,10 +1,13 @@
 """Replace players during a session, and end a session early."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.errors import Refused
@@ -15,14 +18,20 @@ from annotation.live.events import (
 )
 from annotation.live.play.services import pause_session, resume_session
 from annotation.live.setup.services import label_study
-from annotation.models import LiveEvent, LivePlace, LiveSession, Study
+from annotation.models import LiveDraft, LiveEvent, LivePlace, LiveSession, Study
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import get_system
-from benchmarks.models import Agent, Run, Trajectory
+from benchmarks.models import Agent, Exchange, Run, Trajectory
 from benchmarks.roles.judge_fit import unread_judges
 from benchmarks.roles.services import assign_by_name, assign_person
-from benchmarks.runs.reserved import cancel_trajectory, reassign_agent, reassign_roles
+from benchmarks.runs.reserved import (
+    cancel_trajectory,
+    reassign_agent,
+    reassign_roles,
+    withdraw_from,
+)
 from benchmarks.runs.services import retry_trajectory
+from benchmarks.trajectories.exchanges import turn_steps
 
 Kind, State = LiveEvent.Kind, LiveSession.State
 
@@ -207,6 +216,58 @@ def give_to_agent(*, session: LiveSession, agent: Agent, by: User, reason: str =
         record_live_event(
             session=session, kind=Kind.AGENT, by=by, reason=reason, detail={"agent": agent.name}
         )
+
+
+def roll_back(*, session: LiveSession, step: int, by: User, reason: str = "") -> int:
+    """Let a session go on from before a step; return how many replies were withdrawn.
+
+    They are kept, marked as withdrawn, and this event says by whom. Players read the ``reason``.
+    """
+    with transaction.atomic():
+        session = lock_open_session(session.pk)
+        trajectory = Trajectory.objects.select_related("run").get(pk=session.trajectory_id)
+        before = rollback_points(trajectory)
+        point = next((each for each in before if each.step == step), None)
+        if point is None:
+            raise Refused("conflict", "this message was withdrawn or never sent; choose another")
+        try:
+            withdrawn = withdraw_from(trajectory=trajectory, step=step)
+        except CoreError as error:
+            raise Refused("conflict", str(error)) from error
+        # Forms of other asks would be filled with them.
+        LiveDraft.objects.filter(trajectory=trajectory, step__gt=step).delete()
+        session.places.update(notes=F("notes") + 1)
+        record_live_event(
+            session=session, kind=Kind.ROLLED_BACK, by=by, reason=reason,
+            detail={"step": step, "turn": point.turn, "withdrawn": withdrawn},
+        )  # fmt: skip
+    return withdrawn
+
+
+@dataclass(frozen=True)
+class RollbackPoint:
+    """A message before which a session can go on again: its step, and who said what there."""
+
+    step: int
+    turn: int
+    words: str
+
+
+def rollback_points(trajectory: Trajectory) -> list[RollbackPoint]:
+    """Return the messages of a session before which it can go on again, the newest first."""
+    titles = {role.name: role.title for role in get_system(trajectory.run.dataset.system).roles}
+    starts = [each.first for each in turn_steps(trajectory)]
+    rows = Exchange.objects.filter(trajectory=trajectory).order_by("step", "-slot", "-attempt")
+    said = {row.step: row for row in rows.only("step", "role", "text")}
+    return [
+        RollbackPoint(
+            step,
+            turn := max(1, sum(first <= step for first in starts)),
+            f"Turn {turn}, {titles.get(row.role, row.role).lower()}: "
+            + (shorten(row.text, 60, placeholder=" …") or "no reply yet"),
+        )
+        for step, row in reversed(said.items())
+    ]
 
 
 def retry_call(*, session: LiveSession, by: User) -> None:

@@ -40,6 +40,8 @@ from annotation.live.control.services import (
     previous_player,
     resume_all,
     retry_call,
+    roll_back,
+    rollback_points,
     take_over,
     write_note,
 )
@@ -69,7 +71,7 @@ from benchmarks.visibility import Visibility
 
 ACTIONS = (
     "pause", "resume", "end", "retry", "agent", "free", "stand_in", "take_over", "give_back",
-    "note",
+    "note", "roll_back",
 )  # fmt: skip
 
 
@@ -82,6 +84,7 @@ class ControlForm(forms.Form):
 
     do = forms.ChoiceField(choices=[(action, action) for action in ACTIONS])
     place = forms.IntegerField(required=False, min_value=1, max_value=100)
+    step = forms.IntegerField(required=False, min_value=0, max_value=32_767)
     agent = forms.ModelChoiceField(
         label="Another agent",
         queryset=Agent.objects.none(),
@@ -208,6 +211,7 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
         "over": session.state in LiveSession.OVER,
         "places": monitored,
         "rests": _rests(turn),
+        "points": rollback_points(trajectory),
         "taken": {each.pk for each in places if previous_player(each) is not None},
         "meets_agent": not any("agent" in player.place.roles for player in monitored),
         "form": form,
@@ -245,6 +249,12 @@ def _do(access: SessionAccess, form: ControlForm) -> str:
         case "agent":
             give_to_agent(session=session, agent=given["agent"], by=user, reason=reason)
             return f"{given['agent'].title} continues from here."
+        case "roll_back":
+            if given["step"] is None:
+                raise Refused("invalid", "choose the message before which the session continues")
+            count = roll_back(session=session, step=given["step"], by=user, reason=reason)
+            withdrew = f"{count:,} repl{'y was' if count == 1 else 'ies were'} withdrawn"
+            return f"The session continues from there. {withdrew}; the record keeps them."
     place = next((each for each in access.places if each.number == given["place"]), None)
     if place is None:
         raise Refused("invalid", "choose one of the places of this session")

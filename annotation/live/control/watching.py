@@ -143,6 +143,12 @@ def _words(event: LiveEvent) -> str:
             return f"{by} replaced the agent: {detail.get('agent', '')}."
         case Kind.RETRIED:
             return f"{by} retried a failed call."
+        case Kind.ROLLED_BACK:
+            count = detail.get("withdrawn", 0)
+            withdrew = f"{count} repl{'y was' if count == 1 else 'ies were'} withdrawn"
+            return f"{by} rolled the session back to turn {detail.get('turn', '')}; {withdrew}."
+        case Kind.TAKEN_BACK:
+            return f"{about} ({place}) took a reply back to edit it: {detail.get('text', '')}"
         case Kind.OVERRIDDEN:
             return f"{about} ({place}) sent a reply despite a hint: {detail.get('words', '')}"
         case Kind.OFFERED:

@@ -145,12 +145,19 @@ def _paused_by(state: SessionState) -> str:
 
 
 def newest_note(state: SessionState) -> str:
-    """Return the newest private note to whoever plays here; '' where there is none."""
+    """Return the newest note to whoever plays here, or that the session was rolled back."""
     place = state.place
     if place is None or not place.notes or state.over:
         return ""
-    rows = state.session.events.filter(kind=LiveEvent.Kind.NOTE, place=place, about=place.player_id)
-    return rows.order_by("-pk").values_list("reason", flat=True).first() or ""
+    Kind = LiveEvent.Kind
+    private = Q(kind=Kind.NOTE, place=place, about=place.player_id)
+    rows = state.session.events.filter(private | Q(kind=Kind.ROLLED_BACK)).order_by("-pk")
+    event = rows.only("kind", "reason", "detail").first()
+    if event is None or event.kind == Kind.NOTE:
+        return event.reason if event is not None else ""
+    because = f": {event.reason}" if event.reason else ""
+    back = f"The study’s manager took the session back to turn {event.detail.get('turn')}{because}."
+    return f"{back} Later messages don’t count any more."
 
 
 def ended_text(state: SessionState) -> str:

@@ -406,6 +406,7 @@ SHOWN = "X-Session-Shown"
 # Names the hints in spite of which a reply is sent.
 OVERRIDE = "override"
 GONE = "this reply is no longer needed"
+NOT_TYPED = ("csrfmiddlewaretoken", FROM_FIELDS, OVERRIDE)
 
 
 @require_http_methods(["GET", "POST"])
@@ -422,7 +423,13 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
     state = read_session_state(access)
     open_ask = fetch_ask(state, ask)
     if open_ask is None:
-        raise Http404
+        if ask > LARGEST or OpenAsk.objects.filter(pk=ask).exists():
+            raise Http404
+        # It was withdrawn while the reply was written.
+        typed = [
+            text for name, text in request.POST.dict().items() if text and name not in NOT_TYPED
+        ]
+        return player_page(request, access, status=409, refused=GONE, late="\n".join(typed))
     shown, fields = f"ask-{ask}", request.POST.dict()
     # Then it is told that it is too late, and not what would have been wrong with it.
     gone = desk_key(state, shown) != shown

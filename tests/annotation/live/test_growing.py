@@ -69,8 +69,8 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, Any]]:
     kept: list[tuple[str, str, Any]] = []
     keep = growing._keep
 
-    def note(trajectory: int, role: str, text: str) -> None:
-        keep(trajectory, role, text)
+    def note(trajectory: int, writer: str, role: str, text: str) -> None:
+        keep(trajectory, writer, role, text)
         kept.append((role, text, [each() for each in LOOKS]))
 
     monkeypatch.setattr(growing, "_keep", note)
