@@ -153,6 +153,7 @@ _session: list[URLPattern | URLResolver] = [
     path("writing/", live_play.session_writing, name="session_writing"),
     path("reply/<int:ask>/", live_play.session_reply, name="session_reply"),
     path("draft/<int:ask>/", live_play.session_draft, name="session_draft"),
+    path("take-back/", live_play.session_take_back, name="session_take_back"),
     path("ready/", live_play.session_ready, name="session_ready"),
     path("pause/", live_play.session_pause, name="session_pause"),
     path("resume/", live_play.session_resume, name="session_resume"),

@@ -16,7 +16,8 @@ _LONG = ("metrics", "undefined", "payload")
 _PLAYED = tuple(
     f"{relation}{name}"
     for relation, names in {
-        "": "number title roles player order stand_in notes joined_at ready_at last_seen_at",
+        "": "number title roles player order stand_in notes joined_at ready_at seen_at "
+        "last_seen_at",
         "session__": "number practice state created_at started_at paused_at ends_by ended_at "
         "created_by study trajectory",
         "session__study__": "name blinded",

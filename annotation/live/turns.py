@@ -15,7 +15,7 @@ _S = Trajectory.Status
 # What is read of places, and of their players the name.
 PLACE = (
     "session", "number", "title", "roles", "stand_in", "notes", "order", "joined_at", "ready_at",
-    "last_seen_at", "player__username",
+    "seen_at", "last_seen_at", "player__username",
 )  # fmt: skip
 
 

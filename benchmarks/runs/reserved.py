@@ -166,16 +166,26 @@ def withdraw_from(*, trajectory: Trajectory, step: int) -> int:
 def withdraw_reply(*, ask: OpenAsk) -> None:
     """Withdraw the reply to an ask, which waits for a person again, in its old place.
 
-    Raises ``RunError`` if something came after it: then it was used.
+    Raises ``RunError`` if somebody replies to it.
     """
     with transaction.atomic():
         lock_trajectory(ask.trajectory_id)
-        later = Exchange.objects.filter(trajectory=ask.trajectory_id, step__gt=ask.step)
-        if later.exists():
+        if is_replied_to(ask.trajectory_id, ask.step, ask.trajectory.run.dataset.system):
             raise RunError("the other side is replying to it")
         _withdraw(ask.trajectory, Q(step=ask.step, slot=ask.slot) | Q(step__gt=ask.step), S.WAITING)
         again = {name: getattr(ask, name) for name in (*ASKED, "context", "trajectory_id")}
         OpenAsk.objects.create(**again, opened_at=timezone.now())
+
+
+def is_replied_to(trajectory: int, step: int, system: str) -> bool:
+    """Return whether the other side replies to what was said at a step, or has replied.
+
+    Judges who only score do not: nobody in the episode hears them.
+    """
+    roles = get_system(system).roles
+    silent = [role.name for role in roles if role.judges and not role.decides]
+    later = Exchange.objects.filter(trajectory=trajectory, step__gt=step)
+    return later.exclude(role__in=silent).exists()
 
 
 def _withdraw(trajectory: Trajectory, where: Q, status: str) -> int:

@@ -654,6 +654,7 @@ annotation:session_writing        GET  login    404      ok       404      404  
 annotation:session_reply          GET  login    404      moved    404      404      404      404      404      404      404
 annotation:session_reply          POST login    404      422      404      404      404      404      404      404      404
 annotation:session_draft          POST login    404      422      404      404      404      404      404      404      404
+annotation:session_take_back      POST login    404      409      404      404      404      404      404      404      404
 annotation:session_ready          POST login    404      moved    404      404      404      404      404      404      404
 annotation:session_pause          POST login    404      moved    404      404      moved    404      404      404      moved
 annotation:session_resume         POST login    404      moved    404      404      moved    404      404      404      moved

@@ -234,8 +234,8 @@ def roll_back(*, session: LiveSession, step: int, by: User, reason: str = "") ->
             withdrawn = withdraw_from(trajectory=trajectory, step=step)
         except CoreError as error:
             raise Refused("conflict", str(error)) from error
-        # Forms of other asks would be filled with them.
-        LiveDraft.objects.filter(trajectory=trajectory, step__gt=step).delete()
+        # Forms would be filled with what was withdrawn, or with what belongs to another ask.
+        LiveDraft.objects.filter(trajectory=trajectory, step__gte=step).delete()
         session.places.update(notes=F("notes") + 1)
         record_live_event(
             session=session, kind=Kind.ROLLED_BACK, by=by, reason=reason,

@@ -148,7 +148,7 @@ def _words(event: LiveEvent) -> str:
             withdrew = f"{count} repl{'y was' if count == 1 else 'ies were'} withdrawn"
             return f"{by} rolled the session back to turn {detail.get('turn', '')}; {withdrew}."
         case Kind.TAKEN_BACK:
-            return f"{about} ({place}) took a reply back to edit it: {detail.get('text', '')}"
+            return f"{about} ({place}) took a reply back to edit it."
         case Kind.OVERRIDDEN:
             return f"{about} ({place}) sent a reply despite a hint: {detail.get('words', '')}"
         case Kind.OFFERED:

@@ -45,11 +45,12 @@ def keep_draft(*, ask: OpenAsk, user: User, fields: Mapping[str, str], version: 
     return version + 1
 
 
-def drop_draft(*, ask: OpenAsk, user: User) -> None:
-    """Delete the draft of a reply that was sent."""
-    draft = fetch_draft(ask, user)
-    if draft is not None:
-        draft.delete()
+def keep_sent(*, ask: OpenAsk, user: User, fields: Mapping[str, str]) -> None:
+    """Keep the fields of a reply that was sent in place of its draft, in case it is edited."""
+    LiveDraft.objects.filter(trajectory=ask.trajectory_id, user=user).delete()
+    LiveDraft.objects.create(
+        trajectory_id=ask.trajectory_id, step=ask.step, slot=ask.slot, user=user, fields=fields
+    )
 
 
 def fetch_draft(ask: OpenAsk, user: User) -> LiveDraft | None:

@@ -48,7 +48,7 @@ def desk_key(state: SessionState, shown: str = "") -> str:
     keys = [f"ask-{ask.pk}" for ask in state.own]
     if shown in keys:
         return shown
-    return keys[0] if keys else "wait"
+    return keys[0] if keys else "wait-edit" if state.may_edit else "wait"
 
 
 def fetch_ask(state: SessionState, pk: int) -> OpenAsk | None:

@@ -1,6 +1,6 @@
 """Play a session: join it, get ready, reply, pause, and answer questions afterwards."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
@@ -13,7 +13,8 @@ from annotation.assignments.services import lock_study
 from annotation.consent.selectors import has_read_information
 from annotation.errors import Refused
 from annotation.live.events import lock_open_session, pause_belongs_to, record_live_event
-from annotation.live.play.drafts import drop_draft
+from annotation.live.play.drafts import keep_sent
+from annotation.live.play.reply_panel import answered_by
 from annotation.live.setup.services import label_study
 from annotation.models import (
     Assignment,
@@ -35,7 +36,7 @@ from benchmarks.core.errors import CoreError, UnreadableReply
 from benchmarks.core.plans import word_distance
 from benchmarks.core.ports.people import Hint
 from benchmarks.models import CallColumns, Exchange, OpenAsk, Trajectory
-from benchmarks.runs.reserved import release_trajectory
+from benchmarks.runs.reserved import release_trajectory, withdraw_reply
 
 Kind, State = LiveEvent.Kind, LiveSession.State
 # How exactly it is known when a player was there: one write in so long, and none in between.
@@ -104,13 +105,20 @@ def _begin_when_all_are_there(session: LiveSession) -> None:
 
 
 def reply_to(
-    *, place: LivePlace, user: User, ask: OpenAsk, text: str, overridden: Sequence[Hint] = ()
+    *,
+    place: LivePlace,
+    user: User,
+    ask: OpenAsk,
+    text: str,
+    fields: Mapping[str, str] | None = None,
+    overridden: Sequence[Hint] = (),
 ) -> CallColumns:
     """Store a player's reply to an ask of their place; the session goes on from there.
 
-    ``overridden`` are the hints in spite of which it is sent; each is recorded. The same words sent
-    twice (a second click, a browser that tries again) are stored once and taken as sent. Raises
-    ``UnreadableReply`` where it cannot be read and ``Refused`` where it is too late, not this
+    ``fields`` are those of the form that made the text. ``overridden`` are the hints in spite of
+    which it is sent; each is recorded. The same words sent twice (a second click, a browser that
+    tries again) are stored once and taken as sent. Raises ``UnreadableReply`` where it cannot be
+    read and ``Refused`` where it is too late, not this
     person's to say, or the session is paused; none of these changes anything.
     """
     with transaction.atomic():
@@ -157,8 +165,44 @@ def reply_to(
                     "slot": ask.slot,
                 },
             )
-        drop_draft(ask=ask, user=user)
+        keep_sent(ask=ask, user=user, fields={"text": text} if fields is None else fields)
     return exchange
+
+
+def take_back(*, place: LivePlace, user: User) -> None:
+    """Withdraw a player's last reply, so that they can edit it and send it again.
+
+    Refused once another player has seen it, or a script or model replies to it.
+    """
+    with transaction.atomic():
+        session = lock_open_session(place.session_id)
+        place = _own(place, user)
+        if session.state != State.RUNNING:
+            raise Refused("paused", "the session is not running. Edit your message when it is")
+        asks = OpenAsk.objects.filter(trajectory=session.trajectory_id, role__in=place.roles)
+        ask = asks.exclude(answered_at=None).order_by("-step", "-slot").first()
+        if ask is None or not answered_by(ask, user):
+            raise Refused("conflict", "you have sent no message that could be edited")
+        others = session.places.exclude(pk=place.pk).exclude(player=None)
+        if others.filter(seen_at__gte=ask.answered_at).exists():
+            raise Refused("conflict", "the other side has seen your message, so it stays")
+        try:
+            withdraw_reply(ask=ask)
+        except CoreError as error:
+            raise Refused("conflict", str(error)) from error
+        record_live_event(
+            session=session, kind=Kind.TAKEN_BACK, by=user, place=place,
+            detail={"step": ask.step, "slot": ask.slot},
+        )  # fmt: skip
+
+
+def note_seen(*, place: LivePlace, asks: Sequence[OpenAsk]) -> None:
+    """Note that a player sees what the others have replied to ``asks``: it can’t be edited now."""
+    times = [ask.answered_at for ask in asks if ask.role not in place.roles]
+    newest = max((at for at in times if at is not None), default=None)
+    if newest is not None and (place.seen_at is None or place.seen_at < newest):
+        with transaction.atomic():  # one statement, but it waits in the queue of config/sqlite
+            LivePlace.objects.filter(pk=place.pk).update(seen_at=timezone.now())
 
 
 def _stored_reply(ask: OpenAsk, user: User, text: str) -> Exchange | None:

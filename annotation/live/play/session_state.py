@@ -6,7 +6,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from hashlib import blake2s
 from typing import Any, Protocol
@@ -19,10 +19,13 @@ from annotation.live.play.presence import Presence, read_presence
 from annotation.live.turns import SessionTurn, turn_of
 from annotation.models import LivePlace, LivePlan, LiveSession
 from benchmarks.models import OpenAsk, Suggestion, Trajectory
+from benchmarks.runs.reserved import is_replied_to
 
 # After how many seconds a page asks again: while something is under way, and while nothing is.
 # Pages say whose turn it is and who is there within two seconds.
 SOON, LATER = 1.0, 1.5
+# After how many seconds without a worker a player is told that they can still edit their reply.
+EDIT_SECONDS = 3
 # More asks than wait at once, and the last one that was answered.
 NEWEST = 16
 
@@ -77,6 +80,7 @@ def session_token(
         str(status) if status not in (_S.PENDING, _S.RUNNING, _S.WAITING) else "",
         [ask.pk for ask in _waiting(status, asks)],
         [ask.pk for ask in mine if ask.answered_at is not None][:1],
+        _lies_untouched(status, asks),
         suggested,
         own.notes if own is not None else 0,
         [(row.pk, row.player_id, row.ready_at is not None, row.stand_in) for row in places],
@@ -84,6 +88,13 @@ def session_token(
         sorted(typing),
     )
     return blake2s(repr(parts).encode(), digest_size=8).hexdigest()
+
+
+def _lies_untouched(status: str, asks: Sequence[PolledAsk]) -> bool:
+    """Return whether no worker has taken up the newest reply for some seconds."""
+    times = [ask.answered_at for ask in asks if ask.answered_at is not None]
+    until = timezone.now() - timedelta(seconds=EDIT_SECONDS)
+    return status == _S.PENDING and bool(times) and max(times) < until
 
 
 def _waiting(status: str, asks: Sequence[Any]) -> list[Any]:
@@ -212,6 +223,23 @@ class SessionState:
         if not paused or self.place is None:
             return False
         return self.access.manages or pause_belongs_to(self.session, self.place)
+
+    @cached_property
+    def may_edit(self) -> bool:
+        """Return whether whoever looks may take their last reply back, as far as is known."""
+        place = self.place
+        answered = [ask for ask in self.newest if ask.answered_at is not None]
+        if place is None or self.own or self.session.state != LiveSession.State.RUNNING:
+            return False
+        if not answered or (last := answered[0]).role not in place.roles:
+            return False
+        untouched = _lies_untouched(self.trajectory.status, self.newest)
+        if self.turn.standing != "asked" and not untouched:
+            return False
+        others = [row.seen_at for row in self.access.places if row.pk != place.pk and row.player_id]
+        if any(at and last.answered_at and at >= last.answered_at for at in others):
+            return False
+        return not is_replied_to(self.trajectory.pk, last.step, self.plan.system)
 
     @property
     def acts(self) -> str:

@@ -54,9 +54,11 @@ from annotation.live.play.services import (
     be_ready,
     note_end,
     note_player,
+    note_seen,
     pause_session,
     reply_to,
     resume_session,
+    take_back,
 )
 from annotation.live.play.session_state import (
     PolledPlace,
@@ -186,6 +188,7 @@ def _context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]
     assert place is not None
     if state.over:
         note_end(session=session)
+    note_seen(place=place, asks=state.newest)  # before the lines are read, so that none is missed
     lobby = state.turn.standing == "gathering"
     lines = [] if lobby else load_session_dialogue(place, state.plan.system, over=state.over)
     context: dict[str, Any] = {
@@ -406,7 +409,8 @@ SHOWN = "X-Session-Shown"
 # Names the hints in spite of which a reply is sent.
 OVERRIDE = "override"
 GONE = "this reply is no longer needed"
-NOT_TYPED = ("csrfmiddlewaretoken", FROM_FIELDS, OVERRIDE)
+NOT_FIELDS = ("csrfmiddlewaretoken", OVERRIDE)
+NOT_TYPED = (*NOT_FIELDS, FROM_FIELDS)
 
 
 @require_http_methods(["GET", "POST"])
@@ -445,7 +449,11 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
             return player_page(
                 request, access, shown, status=422, hints=left, override=known, **given
             )
-        reply_to(place=place, user=access.user, ask=open_ask, text=text, overridden=overridden)
+        kept = {name: value for name, value in fields.items() if name not in NOT_FIELDS}
+        reply_to(
+            place=place, user=access.user, ask=open_ask, text=text, fields=kept,
+            overridden=overridden,
+        )  # fmt: skip
         note_typing(place.pk, typing=False)
     except (FieldsRefused, UnreadableReply) as error:
         if gone:
@@ -491,6 +499,18 @@ def _overridden(request: HttpRequest, hints: Sequence[Hint]) -> list[Hint]:
     except (KeyError, TypeError, ValueError, RecursionError):
         return []
     return [hint for hint in hints if (hint.code, hint.about) in seen]
+
+
+@require_POST
+@signed_in
+def session_take_back(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Take one's last reply back, which is a draft again, unless the other side has seen it."""
+    access, place = fetch_player(request, pk)
+    try:
+        take_back(place=place, user=access.user)
+    except Refused as refused:
+        return player_page(request, access, status=409, refused=refused.reason)
+    return redirect("annotation:session", pk=pk)
 
 
 @require_POST
