@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from analysis.agreement.inputs import COLUMNS, GZIP, KINDS, TASK
+from analysis.agreement.inputs import COLUMNS, GZIP, KINDS, PROBABILITY, TASK
 from analysis.stats.columns import Codes, Floats
 from benchmarks.core.problems import FileRefused, Problems, Unquoted
 
@@ -33,6 +33,9 @@ class TableSection:
         One row per item, one column per rater; NaN where there is no score.
     tasks
         What each item belongs to, where the table says so.
+    probabilities
+        With which each item was drawn for people to rate, where the table says so; NaN where
+        unknown.
     """
 
     dataset: str
@@ -42,6 +45,7 @@ class TableSection:
     kinds: tuple[str, ...]
     scores: Floats
     tasks: tuple[str, ...] | None
+    probabilities: Floats | None = None
 
     def of_kind(self, kind: str) -> tuple[tuple[str, ...], Floats]:
         """Return the raters of a kind and their columns."""
@@ -96,7 +100,8 @@ def read_tidy(
     """Read a tidy table from a binary file.
 
     The columns are ``dataset, item, criterion, rater, rater_kind, score`` in any order, and
-    ``task`` if items share tasks. An empty score is a missing one. The file is read a line at a
+    ``task`` if items share tasks, and ``probability`` if people rated items that were drawn. An
+    empty score is a missing one. The file is read a line at a
     time; ``report_line`` is called with the lines read. Raises ``FileRefused``, which names
     line and column of the first twenty faults, or ``TooWide`` for a table of more than
     ``most_cells`` pairs of an item and a rater (``MOST_CELLS`` by default).
@@ -136,11 +141,12 @@ class _Rows:
         self.scores = array("d")
         self.blank = 0
         self.ignored: tuple[str, ...] = ()
-        self.has_tasks = False
+        self.probability_of: dict[int, float] = {}
+        self.has_tasks = self.has_probabilities = False
         # Fields that were found right before, as they stand in the file: most rows repeat them.
         self.pick: Callable[[Sequence[str]], tuple[str, ...]] = tuple
         self.known_sections: dict[tuple[str, str], int] = {}
-        self.known_items: dict[tuple[str, str, str], int] = {}
+        self.known_items: dict[tuple[str, str, str, str], int] = {}
         self.known_raters: dict[tuple[str, str], int] = {}
         self.known_scores: dict[str, float] = {}
 
@@ -181,24 +187,24 @@ class _Rows:
             )
             self.problems.add(_at(1), wanted + ", separated by commas", header_fault)
             return None
-        known = (*COLUMNS, TASK)
+        known = (*COLUMNS, TASK, PROBABILITY)
         for name in known:
             if names.count(name) > 1:
                 self.problems.add(
                     f"{_at(1)}, column {name}", "one such column", Unquoted("several")
                 )
         self.ignored = tuple(name for name in names if name not in known)
-        self.has_tasks = TASK in names
+        self.has_tasks, self.has_probabilities = TASK in names, PROBABILITY in names
         places = {name: names.index(name) for name in known if name in names}
         # Without tasks the dataset stands in for them: it is the same for all rows of an item.
         self.pick = itemgetter(*(places.get(name, places["dataset"]) for name in known))
         return places
 
     def _add(self, fields: Sequence[str], places: Mapping[str, int]) -> None:
-        dataset, item_, criterion, rater_, kind, score_, task_ = self.pick(fields)
+        dataset, item_, criterion, rater_, kind, score_, task_, chance = self.pick(fields)
         known = (
             self.known_sections.get((dataset, criterion)),
-            self.known_items.get((dataset, item_, task_)),
+            self.known_items.get((dataset, item_, task_, chance)),
             self.known_raters.get((rater_, kind)),
             self.known_scores.get(score_),
         )
@@ -208,11 +214,14 @@ class _Rows:
         row = {name: fields[place].strip() for name, place in places.items()}
         before = self.problems.total
         for name, value in row.items():
-            if name != "score" and (not 0 < len(value) <= LONGEST or "\x00" in value):
+            if name not in ("score", PROBABILITY) and (
+                not 0 < len(value) <= LONGEST or "\x00" in value
+            ):
                 self._wrong(name, f"a name of 1 to {LONGEST} characters", value)
         if row["rater_kind"] and row["rater_kind"] not in KINDS:
             self._wrong("rater_kind", " or ".join(KINDS), row["rater_kind"])
         score = self._score(row["score"])
+        probability = self._probability(row.get(PROBABILITY, ""))
         if self.problems.total > before:
             return
         rater = self.raters(row["rater"])
@@ -227,11 +236,16 @@ class _Rows:
             if self.task_of.setdefault(item, task) != task:
                 expected = f"{self.tasks[self.task_of[item]][0]!r}, as in this item's first row"
                 self._wrong(TASK, expected, row[TASK])
+        if self.has_probabilities:
+            first = self.probability_of.setdefault(item, probability)
+            if first != probability and not (first != first and probability != probability):
+                expected = "the same as in this item's first row"
+                self._wrong(PROBABILITY, expected, row[PROBABILITY])
         section = self.sections(row["dataset"], row["criterion"])
         self._append(section, item, rater, score)
         if self.problems.total == before:
             self.known_sections[dataset, criterion] = section
-            self.known_items[dataset, item_, task_] = item
+            self.known_items[dataset, item_, task_, chance] = item
             self.known_raters[rater_, kind] = rater
             self.known_scores[score_] = score
 
@@ -258,6 +272,16 @@ class _Rows:
             )
             self._wrong("score", expected, text)
         return score
+
+    def _probability(self, text: str) -> float:
+        try:
+            probability = float(text or "nan")
+        except ValueError:
+            probability = 0.0
+        if text and not 0 < probability <= 1:
+            expected = "nothing, or a number above 0 and at most 1"
+            self._wrong(PROBABILITY, expected, text)
+        return probability
 
     def _wrong(self, column: str, expected: str, text: str) -> None:
         self.problems.add(f"{_at(self.line)}, column {column}", expected, text)
@@ -312,6 +336,9 @@ class _Rows:
         tasks = None
         if self.has_tasks:
             tasks = tuple(task_names[self.task_of[int(i)]][0] for i in items)
+        probabilities = None
+        if self.has_probabilities:
+            probabilities = np.array([self.probability_of[int(i)] for i in items])
         return TableSection(
             dataset,
             criterion,
@@ -320,6 +347,7 @@ class _Rows:
             tuple(self.kinds[r] for r in raters),
             table,
             tasks,
+            probabilities,
         )
 
     def _refuse_repeated(self, section: Codes, item: Codes, rater: Codes, line: Codes) -> None:

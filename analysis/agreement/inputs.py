@@ -8,6 +8,8 @@ from analysis.stats.results import RESAMPLES
 
 COLUMNS = ("dataset", "item", "criterion", "rater", "rater_kind", "score")
 TASK = "task"
+# With which the item was drawn for people to rate, where people rated a random part.
+PROBABILITY = "probability"
 KINDS = ("human", "llm")
 GZIP = b"\x1f\x8b"
 # Pairs of raters are listed for up to so many.

@@ -1,9 +1,10 @@
 """A report on a tidy table in words and plain tables, as a terminal shows it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from analysis.agreement.judges_and_people import JudgeComparison
 from analysis.agreement.report import RaterGroup, SectionReport, TidyReport
+from analysis.stats.corrected.corrected_means import CorrectedMean
 from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.rater_agreement.kappas import weights_in_words
 from analysis.stats.rater_agreement.non_inferiority import ANSWERS
@@ -46,6 +47,7 @@ def _section(section: SectionReport) -> list[str]:
     lines += _group("People among themselves", section.people)
     lines += _group("Judges among themselves", section.judges)
     lines += _against(section.against)
+    lines += _corrected(section.corrected)
     return lines + _planning(section)
 
 
@@ -214,6 +216,24 @@ def _family(tests: Sequence[AltTest]) -> list[str]:
         if test.passed is not None
     ]  # fmt: skip
     return [title, "=" * len(title), f"Adjusted together: {statement}.", *_aligned(rows)]
+
+
+def _corrected(means: Mapping[str, CorrectedMean]) -> list[str]:
+    """Return the means of judges over all items, corrected by people."""
+    if not means:
+        return []
+    rows: Rows = [("judge", "judge's mean", "corrected", "interval", "rated", "and what to know")]
+    for name, mean in means.items():
+        estimate = mean.estimate
+        judged = NOTHING if mean.judges is None else f"{mean.judges:.3f}"
+        notes = [estimate.undefined, estimate.no_interval, *estimate.warnings]
+        if estimate.interval is not None:
+            notes.append(estimate.interval.method)
+        notes += [f"{reason}: {count}" for reason, count in estimate.excluded.items()]
+        corrected = "undefined" if estimate.value is None else _number(estimate)
+        known = "; ".join(filter(None, notes))
+        rows.append((name, judged, corrected, _ends(estimate), f"{mean.rated:,}", known))
+    return [*_heading("Means of judges, corrected by people"), *_aligned(rows)]
 
 
 def _planning(section: SectionReport) -> list[str]:

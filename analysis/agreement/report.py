@@ -16,8 +16,10 @@ from analysis.agreement.judges_and_people import (
     against_people,
     drawing_of,
     means_of,
+    panels_of,
 )
 from analysis.stats.columns import Floats
+from analysis.stats.corrected.corrected_means import CorrectedMean, RatedUnits, correct_mean
 from analysis.stats.rater_agreement.alpha import Metric, krippendorff_alpha
 from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.rater_agreement.answers import answers_of_scores
@@ -108,7 +110,11 @@ class Planning:
 
 @dataclass(frozen=True)
 class SectionReport:
-    """One criterion of one dataset; ``unit`` is what intervals draw where items share tasks."""
+    """One criterion of one dataset; ``unit`` is what intervals draw where items share tasks.
+
+    ``corrected`` has each judge's mean over all items, corrected by people; empty where the table
+    has no probabilities.
+    """
 
     dataset: str
     criterion: str
@@ -119,6 +125,7 @@ class SectionReport:
     against: tuple[JudgeComparison, ...]
     planning: Planning
     warnings: tuple[str, ...]
+    corrected: Mapping[str, CorrectedMean]
 
 
 @dataclass(frozen=True)
@@ -173,7 +180,26 @@ def _section(section: TableSection, settings: AgreementSettings) -> SectionRepor
         against_people(section, drawing, settings),
         _planning(person_group.equal, person_group.icc_unbalanced["single"], people, settings),
         tuple(warnings),
+        _corrected(section, people, settings),
     )
+
+
+def _corrected(
+    section: TableSection, people: Floats, settings: AgreementSettings
+) -> dict[str, CorrectedMean]:
+    """Correct the mean of each judge by people's mean scores of the items that were drawn."""
+    if section.probabilities is None:
+        return {}
+    rated = means_of(people)
+    tasks = section.tasks if section.tasks is not None else section.items
+    unit = "item" if section.tasks is None else "task"
+    return {
+        name: correct_mean(
+            RatedUnits(scores.mean(axis=1), rated, section.probabilities, tasks),
+            level=settings.level, unit=unit, scale=settings.scale,
+        )
+        for name, scores in panels_of(section)
+    }  # fmt: skip
 
 
 def _group(

@@ -120,6 +120,22 @@ class Filters:
     by: Word = _value("By", noun="grouping")
     profile: Word = _value("Agent", noun="agent", empty="The one that fails most often")
     tasks: Word = _value("Tasks", rare=True)
+    width: Word = _value(
+        "Wished interval",
+        ("", "A quarter narrower"),
+        ("half", "Half as wide"),
+        ("tenth", "A tenth narrower"),
+        rare=True,
+    )
+    hour: Word = _value(
+        "An hour of a rater costs, USD",
+        ("", "Not known"),
+        ("10", "10"),
+        ("20", "20"),
+        ("40", "40"),
+        ("80", "80"),
+        rare=True,
+    )
     label_set: Word = _value("Label set", noun="label set")
 
     def only(self, names: Iterable[str]) -> "Filters":

@@ -216,6 +216,12 @@ PAGES: dict[str, AnalysisPage] = {
             part_of="leaderboard",
         ),
         AnalysisPage(
+            "uncertainty", "Uncertainty",
+            "What makes intervals wide, and what would narrow them?",
+            ("beside", "width", "hour", "runs"), fits=bool, deferred=True, beside_people=True,
+            part_of="leaderboard",
+        ),
+        AnalysisPage(
             "asking", "Asking", "Which way of asking meets more of what people want?",
             ("published",), every_condition=True, beside_published=True,
             fits=lambda system: find_system(system).comparisons.asking is not None,

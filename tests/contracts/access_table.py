@@ -455,12 +455,16 @@ analysis:sweeps_figure            GET  login    403      403      403      403  
 analysis:sweeps_table             GET  login    403      403      403      403      403      403      404      403      404
 analysis:tools                    GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:forgetting               GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:uncertainty              GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:tools_details            GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:forgetting_details       GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:uncertainty_details      GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:tools_figure             GET  login    403      403      403      403      403      403      404      403      404
 analysis:forgetting_figure        GET  login    403      403      403      403      403      403      404      403      404
+analysis:uncertainty_figure       GET  login    403      403      403      403      403      403      404      403      404
 analysis:tools_table              GET  login    403      403      403      403      403      403      404      403      404
 analysis:forgetting_table         GET  login    403      403      403      403      403      403      404      403      404
+analysis:uncertainty_table        GET  login    403      403      403      403      403      403      404      403      404
 analysis:verdicts                 GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:verdicts_details         GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:verdicts_figure          GET  login    403      403      403      403      403      403      404      403      404
@@ -567,10 +571,13 @@ analysis:sweeps_pdf               GET  login    403      403      403      403  
 analysis:sweeps_file              GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:tools_latex              GET  login    403      403      403      403      403      403      404      403      404
 analysis:forgetting_latex         GET  login    403      403      403      403      403      403      404      403      404
+analysis:uncertainty_latex        GET  login    403      403      403      403      403      403      404      403      404
 analysis:tools_pdf                GET  login    403      403      403      403      403      403      501      403      501
 analysis:forgetting_pdf           GET  login    403      403      403      403      403      403      501      403      501
+analysis:uncertainty_pdf          GET  login    403      403      403      403      403      403      501      403      501
 analysis:tools_file               GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:forgetting_file          GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:uncertainty_file         GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:verdicts_latex           GET  login    403      403      403      403      403      403      404      403      404
 analysis:verdicts_pdf             GET  login    403      403      403      403      403      403      501      403      501
 analysis:verdicts_file            GET  login    403      403      403      403      403      403      ok       403      ok
@@ -634,6 +641,7 @@ analysis:clusters                 POST login    403      403      403      403  
 analysis:endpoint_clusters        GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:clusters_progress        GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:trajectory_groups_later  GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:uncertainty_later        GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:trajectory_groups_figure GET  login    403      403      403      403      403      403      404      403      404
 analysis:trajectory_groups_table  GET  login    403      403      403      403      403      403      404      403      404
 # Live sessions: "annot" has a place in one; whoever oversees looks on, and managers steer

@@ -14,7 +14,8 @@ class Command(BaseCommand):
     help = (
         "Agreement of people, of judges, and of judges with people, from a CSV file (or .csv.gz) "
         "with the columns dataset, item, criterion, rater, rater_kind (human or llm), score, and "
-        "task where items share tasks. docs/agreement.md says what each number is."
+        "task where items share tasks, probability where people rated items that were drawn. "
+        "docs/agreement.md says what each number is."
     )
     requires_system_checks = []
     requires_migrations_checks = False

@@ -32,6 +32,7 @@ from analysis.pages.leaderboard.rows import (
     row_of,
     second_value,
 )
+from analysis.pages.uncertainty.page import uncertainty_line
 from analysis.reports import addresses, figure_specs, run_marks, system_facts
 from analysis.reports import content as parts
 from analysis.reports.content import Cell, estimate_cell, exclusions
@@ -145,8 +146,10 @@ def content(page: Page) -> Content:
         page.onward("Is the difference between two agents real?", page.other("compare-models"))
         if system_facts.judge_roles(selection.system):
             page.onward("On which dimensions?", page.other("rubric"))
+        page.onward("What would narrow the intervals?", page.other("uncertainty"))
     yield
 
+    page.info(uncertainty_line(page), page.other("uncertainty"))
     if corrected is not None:
         show_correction(page, corrected.models, unit_of(main), main.title)
     page.table(

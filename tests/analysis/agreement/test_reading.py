@@ -112,3 +112,16 @@ def test_what_is_refused(text: str | bytes, words: str) -> None:
 def test_many_faults_are_counted() -> None:
     told = refusal(HEAD + "d,i,c,r,llm,9\n" * 50).splitlines()
     assert len(told) == 21 and told[-1] == "… and 30 more"
+
+
+def test_probabilities_belong_to_items_and_may_be_missing() -> None:
+    head = "dataset,item,criterion,rater,rater_kind,score,probability\n"
+    rows = "d,1,c,A,human,3,0.5\nd,1,c,J,llm,4,0.5\nd,2,c,J,llm,2,\n"
+    (section,) = read_tidy(io.BytesIO((head + rows).encode())).sections
+    assert section.probabilities is not None
+    assert section.probabilities[0] == 0.5 and section.probabilities[1] != section.probabilities[1]
+    for wrong in ("0", "-0.1", "1.2", "nan", "inf", "often"):
+        with pytest.raises(FileRefused, match="line 2, column probability"):
+            read_tidy(io.BytesIO(f"{head}d,1,c,A,human,3,{wrong}\n".encode()))
+    with pytest.raises(FileRefused, match="the same as in this item's first row"):
+        read_tidy(io.BytesIO((head + rows + "d,1,c,K,llm,4,0.6\n").encode()))

@@ -261,3 +261,30 @@ def test_a_judge_that_always_says_the_same_is_shown_worse(tmp_path: Path) -> Non
     two.write_bytes(as_csv([row for row in rows if row[3] != "h2"]))
     few = json.loads(run(two, "--json", "--resamples", 100))["sections"][0]["against"][0]["verdict"]
     assert (few["answer"], few["agreement"]) == ("not_available", None)
+
+
+def test_judges_are_corrected_by_people_where_items_were_drawn(tmp_path: Path) -> None:
+    """Judges of 200 items are a point too kind; people rated each with probability 0.3."""
+    rng = np.random.default_rng(11)
+    worth = rng.integers(1, 5, 200)
+    rows: list[tuple[object, ...]] = []
+    for item, score in enumerate(worth.tolist()):
+        rows.append(("d", f"i{item}", "safety", "J", "llm", score + 1, 0.3))
+        if rng.random() < 0.3:
+            rows.append(("d", f"i{item}", "safety", "Ann", "human", score, 0.3))
+    made = report(rows, "probability")
+    mean = made.sections[0].corrected["J"]
+    assert mean.judges == pytest.approx(worth.mean() + 1)
+    assert mean.estimate.value == pytest.approx(worth.mean(), abs=1e-9)
+    assert "Means of judges, corrected by people" in report_text(made)
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(as_csv(rows, "probability"))
+    found = json.loads(run(path, "--json", "--resamples", 100))
+    assert found["sections"][0]["corrected"]["J"]["rated"] == mean.rated
+    # Nobody rated, or no probability is known: undefined, with the reason.
+    alone = [row for row in rows if row[4] == "llm"]
+    one = ("d", "i0", "safety", "Ann", "human", 3, "")
+    unknown = report([*(row for row in alone if row[1] != "i0"), one], "probability")
+    assert unknown.sections[0].corrected["J"].estimate.undefined
+    assert report(alone, "probability").sections[0].corrected == {}
+    assert report([row[:-1] for row in rows]).sections[0].corrected == {}

@@ -1,0 +1,179 @@
+"""What the page on uncertainty reads: scores by task, attempt, judge and setting, and costs."""
+
+from collections.abc import Hashable, Sequence
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from django.db.models import Count, Sum
+
+from analysis.filters.selection import ChosenRun
+from analysis.frames.judgings import COUNTS, matches, reply_scores
+from analysis.frames.outcomes import by_id, counted, outcome_frame
+from analysis.kit.page import Page
+from analysis.pages.correction import people_of, units_of
+from analysis.reports import system_facts
+from analysis.stats.corrected.corrected_means import RatedUnits, correct_mean
+from analysis.stats.uncertainty.budgets import (
+    Budget,
+    RatingBudget,
+    budget_of,
+    paired_scores,
+    rating_budget,
+)
+from annotation.models import Assignment
+from benchmarks.core.registry import find_system
+from benchmarks.models import Exchange, Trajectory
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+CELL = ("task", "attempt", "judge", "setting", "replicate")
+# The latest rated items of which the median time is taken.
+LATEST_ITEMS = 500
+# Replies of a measure above which a page says that they are too many to split.
+MOST_REPLIES = 200_000
+
+
+class Costs(NamedTuple):
+    """What one more of each costs; money in USD, None where a call does not state it.
+
+    ``trajectory`` is a trajectory with its judges, ``judge`` one judge’s scores of a trajectory,
+    ``minutes`` are a person’s for a rated item.
+    """
+
+    trajectory: float | None
+    judge: float | None
+    minutes: float | None
+
+
+def score_rows(runs: Sequence[ChosenRun], system: str) -> "DataFrame":
+    """Return single scores of last plans: run, dimension, `CELL` and score.
+
+    Judges of the judging beside the primary one that correspond to one there are the same judge.
+    Of a benchmark without judges, the rows are the trajectories’ values of its first measure.
+    """
+    keys = [dimension.key for dimension in system_facts.dimensions_of(system)]
+    if not keys:
+        return _measure_rows(runs, system)
+    replies = reply_scores(runs, keys, final=True)
+    frame = replies.frame.rename(columns={"judging": "setting", "trajectory": "attempt"})
+    same = {
+        replies.sittings.index(match.second): replies.sittings.index(match.first)
+        for match in matches(replies.judges(COUNTS), replies.judges("beside"))
+    }
+    beside = frame["setting"] != COUNTS
+    frame.loc[beside, "judge"] = frame.loc[beside, "judge"].map(lambda one: same.get(one, one))
+    place = {run.label: run.pk for run in runs}
+    return frame.assign(run=frame["label"].map(place))[["run", "dimension", *CELL, "score"]]
+
+
+def _measure_rows(runs: Sequence[ChosenRun], system: str) -> "DataFrame":
+    headlines = find_system(system).labels.headlines
+    frame = outcome_frame(runs, list(headlines[:1]))
+    return frame.rename(columns={"trajectory": "attempt", headlines[0]: "score"}).assign(
+        judge="rules", setting=COUNTS, replicate=1, dimension=headlines[0]
+    )[["run", "dimension", *CELL, "score"]]
+
+
+def overall(frame: "DataFrame") -> "DataFrame":
+    """Return the mean over dimensions of each reply; missing where it lacks one."""
+    grouped = frame.groupby(["run", *CELL], sort=True)["score"]
+    sums = grouped.agg(["mean", "count", "size"])
+    scores = sums["mean"].where(sums["count"] == sums["size"])
+    return scores.rename("score").reset_index()
+
+
+def budget_of_rows(frame: "DataFrame", *, sampled: bool) -> Budget:
+    """Return the budget of the mean of these scores, which are of one agent and measure."""
+    return budget_of(
+        frame["score"].to_numpy(),
+        tasks=frame["task"].tolist(),
+        attempts=frame["attempt"].tolist(),
+        judges=frame["judge"].tolist(),
+        settings=frame["setting"].tolist(),
+        sampled=sampled,
+    )
+
+
+def budget_of_difference(first: "DataFrame", second: "DataFrame", *, sampled: bool) -> Budget:
+    """Return the budget of the difference of two agents, over cells that both have.
+
+    Attempts correspond by their order within the task.
+    """
+    sides: list[dict[tuple[Hashable, ...], float]] = []
+    for frame in (first, second):
+        number = frame.groupby("task")["attempt"].rank(method="dense").astype(int)
+        kept = frame.assign(attempt=number).dropna(subset="score")
+        sides.append(
+            dict(zip(kept[list(CELL)].itertuples(index=False), kept["score"], strict=True))
+        )
+    cells, differences = paired_scores(*sides)
+    columns = [[cell[place] for cell in cells] for place in range(len(CELL))]
+    return budget_of(
+        differences, tasks=columns[0], attempts=columns[1], judges=columns[2], settings=columns[3],
+        sampled=sampled,
+    )  # fmt: skip
+
+
+def rating_budgets(page: Page, scores: "DataFrame") -> dict[int, RatingBudget]:
+    """Return by run what ratings would do to the corrected mean; empty where nothing is rated."""
+    plans = people_of(page)
+    if plans is None:
+        return {}
+    keys = [dimension.key for dimension in system_facts.dimensions_of(page.selection.system)]
+    primary = scores[scores["setting"] == COUNTS]
+    means = primary.groupby(["run", "attempt"])["score"].mean()
+    frame = outcome_frame(page.runs, [])
+    index = list(zip(frame["run"], frame["trajectory"], strict=True))
+    people = np.mean([plans.means(frame["trajectory"].tolist(), key) for key in keys], axis=0)
+    units = units_of(
+        page, frame.assign(score=means.reindex(index).to_numpy(), people=people), plans
+    )
+    return {run.pk: _rating_budget(units[run.label]) for run in page.runs if run.label in units}
+
+
+def _rating_budget(units: RatedUnits) -> RatingBudget:
+    return rating_budget(units, correct_mean(units).weight)
+
+
+def costs_of(page: Page) -> Costs:
+    """Return what a trajectory, a judge’s scores and a rated item cost here, on average."""
+    roles = set(system_facts.judge_roles(page.selection.system))
+    rows = list(
+        Exchange.objects.filter(
+            counted(by_id(page.runs), "trajectory__run", "trajectory__task"),
+            trajectory__status=Trajectory.Status.DONE,
+        )
+        .order_by()
+        .values_list("role", "seat")
+        .annotate(
+            total=Sum("cost"),
+            stated=Count("cost"),
+            calls=Count("pk"),
+            plays=Count("trajectory", distinct=True),
+        )
+    )
+    stated = bool(rows) and all(stated == calls for _, _, _, stated, calls, _ in rows)
+    plays = max((row[-1] for row in rows), default=0)
+    judging = [row for row in rows if row[0] in roles]
+    seats = len({(role, seat) for role, seat, *_ in judging})
+    whole = sum(row[2] or 0.0 for row in rows) / plays if stated and plays else None
+    judge = sum(row[2] for row in judging) / plays / seats if stated and judging else None
+    return Costs(whole, judge, _minutes(page))
+
+
+def _minutes(page: Page) -> float | None:
+    if not page.selection.people:
+        return None
+    times = list(
+        Assignment.objects.filter(
+            study__in=page.selection.people,
+            part=Assignment.Part.MAIN,
+            state=Assignment.State.SUBMITTED,
+            active_ms__gt=0,
+        )
+        .order_by("-pk")
+        .values_list("active_ms", flat=True)[:LATEST_ITEMS]
+    )
+    return median(times) / 60_000 if times else None

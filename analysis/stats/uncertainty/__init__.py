@@ -1,0 +1,1 @@
+"""Where the uncertainty of a mean comes from, and what would narrow it."""
