@@ -31,81 +31,47 @@ NO_BROWSER = (
 SECONDS = 300
 
 
-@require_safe
-@signed_in
-@deferred_file
-def tex(request: HttpRequest, paper_id: int) -> DeferredFile | HttpResponseBase:
-    """Send a paper as LaTeX to input; its figures are in the folder."""
-
-    def write(output: PaperOutput) -> HttpResponse:
-        text = content_latex(output)
-        response = HttpResponse(text, content_type="application/x-tex; charset=utf-8")
-        return as_file(response, [output.title], "tex")
-
-    return _file(request, paper_id, "LaTeX", write)
+def html_content(output: PaperOutput) -> str:
+    """Return a paper as one HTML file that holds its figures."""
+    return paper_html(with_pictures(output, "pictures"), "png")
 
 
-@require_safe
-@signed_in
-@deferred_file
-def html(request: HttpRequest, paper_id: int) -> DeferredFile | HttpResponseBase:
-    """Send a paper as one HTML file that holds its figures."""
-
-    def write(output: PaperOutput) -> HttpResponse:
-        text = paper_html(with_pictures(output, "pictures"), "png")
-        response = HttpResponse(text, content_type="text/html; charset=utf-8")
-        return as_file(response, [output.title], "html")
-
-    return _file(request, paper_id, "HTML", write)
+def pdf_content(output: PaperOutput) -> bytes:
+    """Return a paper as PDF."""
+    page = paper_html(with_pictures(output, "pictures"), "svg")
+    note_progress("printing")
+    try:
+        return print_to_pdf(page, chromium=chromium(), seconds=SECONDS)
+    except NotPrinted as problem:
+        raise CoreError(f"{problem} Nothing was changed; HTML and LaTeX need no print.") from None
 
 
-@require_safe
-@signed_in
-@deferred_file
-def pdf(request: HttpRequest, paper_id: int) -> DeferredFile | HttpResponseBase:
-    """Send a paper as PDF."""
-    browser = chromium()
-    if not browser:
-        open_paper(request, paper_id)
-        return HttpResponse(NO_BROWSER, content_type="text/plain; charset=utf-8", status=501)
+def folder_content(output: PaperOutput) -> bytes:
+    """Return a paper as a folder (ZIP) with LaTeX, HTML, data and a script."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in paper_files(with_pictures(output, "pdf")):
+            file.writestr(f"paper/{name}", content)
+    return packed.getvalue()
 
-    def write(output: PaperOutput) -> HttpResponse:
-        page = paper_html(with_pictures(output, "pictures"), "svg")
-        note_progress("printing")
-        try:
-            printed = print_to_pdf(page, chromium=browser, seconds=SECONDS)
-        except NotPrinted as problem:
-            raise CoreError(
-                f"{problem} Nothing was changed; HTML and LaTeX need no print."
-            ) from None
-        response = HttpResponse(printed, content_type="application/pdf")
-        return as_file(response, [output.title], "pdf")
 
-    return _file(request, paper_id, "PDF", write)
+# By the ending of the file: its name in words, its media type, and what writes it.
+FORMS: dict[str, tuple[str, str, Callable[[PaperOutput], str | bytes]]] = {
+    "tex": ("LaTeX", "application/x-tex; charset=utf-8", content_latex),
+    "html": ("HTML", "text/html; charset=utf-8", html_content),
+    "pdf": ("PDF", "application/pdf", pdf_content),
+    "zip": ("folder", "application/zip", folder_content),
+}
 
 
 @require_safe
 @signed_in
 @deferred_file
-def folder(request: HttpRequest, paper_id: int) -> DeferredFile | HttpResponseBase:
-    """Send a paper as a folder (ZIP) with LaTeX, HTML, data and a script."""
-
-    def write(output: PaperOutput) -> HttpResponse:
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
-            for name, content in paper_files(with_pictures(output, "pdf")):
-                file.writestr(f"paper/{name}", content)
-        response = HttpResponse(packed.getvalue(), content_type="application/zip")
-        return as_file(response, [output.title], "zip")
-
-    return _file(request, paper_id, "folder", write)
-
-
-def _file(
-    request: HttpRequest, paper_id: int, form: str, write: Callable[[PaperOutput], HttpResponse]
-) -> DeferredFile:
-    """Return a file of a version, as far as the reader may see it."""
+def paper_file(request: HttpRequest, paper_id: int, ending: str) -> DeferredFile | HttpResponseBase:
+    """Send a version of a paper as a file, as far as the reader may see it."""
     row = open_paper(request, paper_id)
+    if ending == "pdf" and not chromium():
+        return HttpResponse(NO_BROWSER, content_type="text/plain; charset=utf-8", status=501)
     version, user = asked_version(request, row), person(request)
     blocks = output_blocks(shown_blocks(version, user, visibility(request)))
     server = request.build_absolute_uri("/").rstrip("/")
@@ -117,6 +83,12 @@ def _file(
         server,
         blocks,
     )
+    form, media_type, content = FORMS[ending]
+
+    def write() -> HttpResponse:
+        response = HttpResponse(content(output), content_type=media_type)
+        return as_file(response, [output.title], ending)
+
     open_to_reader = [block.pin.block.id for block in output.pins]
     key = key_of(f"paper {row.pk} {version.number} {server}", *open_to_reader)
-    return DeferredFile(f"{form}:{key}", f"{version.title} as {form}"[:200], lambda: write(output))
+    return DeferredFile(f"{form}:{key}", f"{version.title} as {form}"[:200], write)

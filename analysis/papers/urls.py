@@ -17,8 +17,8 @@ paper_paths: list[URLPattern] = [
     path(f"{PIN}settings/", views.pin_settings, name="paper_pin_settings"),
     path(f"{PIN}now/", views.pin_now, name="paper_pin_now"),
     path(f"{ONE}figures/<slug:digest>.json", views.paper_figure, name="paper_figure"),
-    path(f"{ONE}paper.tex", export_views.tex, name="paper_tex"),
-    path(f"{ONE}paper.html", export_views.html, name="paper_html"),
-    path(f"{ONE}paper.pdf", export_views.pdf, name="paper_pdf"),
-    path(f"{ONE}paper.zip", export_views.folder, name="paper_zip"),
+    *(
+        path(f"{ONE}paper.{ending}", export_views.paper_file, {"ending": ending}, f"paper_{ending}")
+        for ending in ("tex", "html", "pdf", "zip")
+    ),
 ]

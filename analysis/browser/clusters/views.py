@@ -1,11 +1,12 @@
 """Clusters of failures that a model named: start them, read them with their evidence, edit them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -19,7 +20,12 @@ from analysis.browser.clusters.edits import (
     last_edit,
     model_clusters,
 )
-from analysis.browser.groups.failure_groups import choose, read_group_options, sample_ids
+from analysis.browser.groups.failure_groups import (
+    GroupOptions,
+    choose,
+    read_group_options,
+    sample_ids,
+)
 from analysis.filters import with_query
 from analysis.frames.questions import visible
 from analysis.models import ClusterCall, ClusterEdit, FailureClustering
@@ -99,22 +105,39 @@ def clusterings_of(query: str, seen: Visibility) -> list[FailureClustering]:
     return [row for row in rows[:LISTED] if visible(row, seen)]
 
 
-def _fetch(request: HttpRequest, clustering_id: int, permission: str = VIEW) -> FailureClustering:
+def fetch_clustering(
+    request: HttpRequest,
+    rows: QuerySet[FailureClustering],
+    clustering_id: int,
+    permission: str = VIEW,
+) -> FailureClustering:
+    """Return one of ``rows``, or raise ``Http404`` where it does not exist or may not be seen."""
     allow(request, permission)
     allow(request, VIEW)
-    rows = FailureClustering.objects.filter(question="").select_related(
-        "endpoint", "job", "created_by"
-    )
-    clustering = rows.filter(pk=clustering_id).first()
-    if clustering is None or not visible(clustering, visibility(request)):
-        raise Http404("There are no such clusters.")
-    return clustering
+    row = rows.select_related("endpoint", "job", "created_by").filter(pk=clustering_id).first()
+    if row is None or not visible(row, visibility(request)):
+        raise Http404("There are no clusters and no question under this number.")
+    return row
 
 
-@require_POST
-@signed_in
-def clusters_new(request: HttpRequest) -> HttpResponseBase:
-    """Start a job in which a model names clusters of a list's failures."""
+def _fetch(request: HttpRequest, clustering_id: int, permission: str = VIEW) -> FailureClustering:
+    rows = FailureClustering.objects.filter(question="")
+    return fetch_clustering(request, rows, clustering_id, permission)
+
+
+def start(
+    request: HttpRequest,
+    form_class: type[ClusterForm],
+    page: str,
+    tab: str,
+    wish: Callable[[GroupOptions, Sequence[int], Mapping[str, Any]], Mapping[str, Any]],
+) -> HttpResponseBase:
+    """Start a job in which a model reads failures of a list, and lead to its ``page``.
+
+    A refusal leads back to a ``tab`` of the list's groups.
+    ``wish`` takes the options of the list, the ids of its failures and what the form was given,
+    and returns what is asked of the model.
+    """
     # Arrays are slow to import: not when the server starts.
     from analysis.trajectory_index.listing import listing
 
@@ -122,29 +145,45 @@ def clusters_new(request: HttpRequest) -> HttpResponseBase:
     allow(request, VIEW)
     asked = read_group_options(request.GET)
     seen = visibility(request)
-    back = with_query(reverse("analysis:trajectory_groups"), asked.full_query) + "#clusters"
-    form = ClusterForm(request.POST, seen=seen)
+    form = form_class(request.POST, seen=seen)
+    back = with_query(reverse("analysis:trajectory_groups"), asked.full_query) + f"#{tab}"
     if not form.is_valid():
         for name, errors in form.errors.items():
-            messages.error(request, f"{form.fields[name].label}: {' '.join(map(str, errors))}")
+            words = " ".join(map(str, errors))
+            messages.error(request, f"{form.fields[name].label or name}: {words}")
         return redirect(back)
     chosen = choose(listing(QueryDict(asked.query), seen), asked)
     given = form.cleaned_data
     try:
-        clustering = services.start_clustering(
+        row = services.start_clustering(
             query=asked.query,
-            trajectories=sample_ids(chosen.ids, services.MOST_FAILURES, asked.seed),
             endpoint=given["endpoint"],
-            most_clusters=given["most_clusters"],
             cost_cap=given["cost_cap"],
             token_cap=given["token_cap"],
             seed=asked.seed,
             created_by=person(request),
+            **wish(asked, chosen.ids, given),
         )
     except CoreError as error:
         add_error_message(request, error)
         return redirect(back)
-    return redirect("analysis:clusters", clustering.pk)
+    return redirect(f"analysis:{page}", row.pk)
+
+
+@require_POST
+@signed_in
+def clusters_new(request: HttpRequest) -> HttpResponseBase:
+    """Start a job in which a model names clusters of a list's failures."""
+    return start(request, ClusterForm, "clusters", "clusters", _clusters_wish)
+
+
+def _clusters_wish(
+    asked: GroupOptions, ids: Sequence[int], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "trajectories": sample_ids(ids, services.MOST_FAILURES, asked.seed),
+        "most_clusters": given["most_clusters"],
+    }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

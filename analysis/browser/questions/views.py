@@ -1,25 +1,26 @@
 """Questions about trajectories: ask a model, check its answers without seeing them, read both."""
 
 import csv
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.browser.clusters import services
-from analysis.browser.clusters.views import ClusterForm
-from analysis.browser.groups.failure_groups import MOST_TEXTS, choose, read_group_options
+from analysis.browser.clusters.views import ClusterForm, fetch_clustering, start
+from analysis.browser.groups.failure_groups import MOST_TEXTS, GroupOptions
 from analysis.browser.questions.episode import ANSWERS
 from analysis.browser.questions.texts import question_texts
 from analysis.filters import with_query
 from analysis.frames.questions import LEAST_CHECKED, answered_question, visible
 from analysis.models import FailureClustering, QuestionCheck
 from annotation.access import person
-from benchmarks.access import START, VIEW, allow, signed_in, visibility
+from benchmarks.access import START, VIEW, signed_in
 from benchmarks.calls.use import use_of_calls
 from benchmarks.core.errors import CoreError
 from benchmarks.models import Trajectory
@@ -69,54 +70,29 @@ def questions_of(query: str, seen: Visibility) -> list[FailureClustering]:
 
 
 def _fetch(request: HttpRequest, question_id: int, permission: str = VIEW) -> FailureClustering:
-    allow(request, permission)
-    allow(request, VIEW)
     rows = FailureClustering.objects.exclude(question="")
-    row = rows.select_related("endpoint", "job", "created_by").filter(pk=question_id).first()
-    if row is None or not visible(row, visibility(request)):
-        raise Http404("There is no such question.")
-    return row
+    return fetch_clustering(request, rows, question_id, permission)
 
 
 @require_POST
 @signed_in
 def question_new(request: HttpRequest) -> HttpResponseBase:
     """Have a model asked a question about a random part of a list's failures."""
+    return start(request, QuestionForm, "question", "questions", _question_wish)
+
+
+def _question_wish(
+    asked: GroupOptions, ids: Sequence[int], given: Mapping[str, Any]
+) -> dict[str, Any]:
     # Arrays are slow to import: not when the server starts.
     import numpy as np
 
-    from analysis.trajectory_index.listing import listing
-
-    allow(request, START)
-    allow(request, VIEW)
-    asked = read_group_options(request.GET)
-    seen = visibility(request)
-    back = with_query(reverse("analysis:trajectory_groups"), asked.full_query) + "#questions"
-    form = QuestionForm(request.POST, seen=seen)
-    if not form.is_valid():
-        for name, errors in form.errors.items():
-            words = " ".join(map(str, errors))
-            messages.error(request, f"{form.fields[name].label or name}: {words}")
-        return redirect(back)
-    chosen = choose(listing(QueryDict(asked.query), seen), asked)
-    order = np.random.default_rng(asked.seed).permutation(np.array(chosen.ids, dtype=np.int64))
-    given = form.cleaned_data
-    try:
-        row = services.start_clustering(
-            query=asked.query,
-            trajectories=order[:MOST_TEXTS].tolist(),
-            endpoint=given["endpoint"],
-            question=" ".join(given["question"].split()),
-            part=min(given["part"], len(order)),
-            cost_cap=given["cost_cap"],
-            token_cap=given["token_cap"],
-            seed=asked.seed,
-            created_by=person(request),
-        )
-    except CoreError as error:
-        add_error_message(request, error)
-        return redirect(back)
-    return redirect("analysis:question", row.pk)
+    order = np.random.default_rng(asked.seed).permutation(np.array(ids, dtype=np.int64))
+    return {
+        "trajectories": order[:MOST_TEXTS].tolist(),
+        "question": " ".join(given["question"].split()),
+        "part": min(given["part"], len(order)),
+    }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from analysis.figures.forest import CLEAR_LOOK, UNCLEAR_LOOK, ForestRows, forest
 from analysis.figures.layout.theme import Figure
@@ -75,6 +76,27 @@ def content(page: Page) -> Content:
         """Return the agent's failures that show a fact, or all of them where none does."""
         return _named(row.ids, mine)
 
+    def shares(interval: str) -> list[Any]:
+        """Return the columns of the agent's share and, where it is compared, of the others'."""
+        agents_share: Column[Any] = columns.estimate(
+            agent.run.label,
+            lambda row: row.mine,
+            "share",
+            part="share",
+            help=f"Share of the agent’s failures, with {interval}",
+            show_n=True,
+        )
+        others_share: Column[Any] = columns.estimate(
+            "Other agents",
+            lambda row: row.others,
+            "share",
+            part="others",
+            help="Share of the other agents’ failures",
+            show_n=True,
+            link=lambda row: _named(row.other_ids, theirs),
+        )
+        return [agents_share, compared and others_share]
+
     page.answer(_answer(agent, rows, measure, others, compared=compared))
     page.answers = agent.failed.value is not None
     if compared and (smallest := smallest_seen(rows)):
@@ -111,24 +133,7 @@ def content(page: Page) -> Content:
             columns.text(
                 "What", lambda row: row.fact.title, "fact", sub=lambda row: KINDS[row.fact.kind]
             ),
-            columns.estimate(
-                agent.run.label,
-                lambda row: row.mine,
-                "share",
-                part="share",
-                help="Share of the agent’s failures, with a 95 % interval",
-                show_n=True,
-            ),
-            compared
-            and columns.estimate(
-                "Other agents",
-                lambda row: row.others,
-                "share",
-                part="others",
-                help="Share of the other agents’ failures",
-                show_n=True,
-                link=lambda row: _named(row.other_ids, theirs),
-            ),
+            *shares("a 95 % interval"),
             compared
             and columns.change(
                 "Difference",
@@ -162,24 +167,7 @@ def content(page: Page) -> Content:
                 help="Median turn of each step, and of the last turn",
             ),
             columns.count("Failures", lambda row: len(row.ids)),
-            columns.estimate(
-                agent.run.label,
-                lambda row: row.mine,
-                "share",
-                part="share",
-                help="Share of the agent’s failures, with an interval by task",
-                show_n=True,
-            ),
-            compared
-            and columns.estimate(
-                "Other agents",
-                lambda row: row.others,
-                "share",
-                part="others",
-                help="Share of the other agents’ failures",
-                show_n=True,
-                link=lambda row: _named(row.other_ids, theirs),
-            ),
+            *shares("an interval by task"),
         ],
         link=lambda row: _named(row.ids),
         note="Faults as the system marks them, in the order of turns; the last part is how the "

@@ -108,16 +108,7 @@ def content(page: Page) -> Content:
                 lambda curve: len(curve.rows),
                 help=f"{first_up(told.noun)}s that were {told.verb} before a later {told.turn}",
             ),
-            columns.count(
-                first_up(told.broken), lambda curve: int(curve.rows["broken"].notna().sum())
-            ),
-            *(
-                columns.estimate(
-                    str(step), lambda curve, step=step: curve.at(step), "share",  # type: ignore[misc]
-                    part=f"after {step}", show_n=True,
-                )
-                for step in steps
-            ),
+            *_broken_and_kept(told, steps),
         ],
         link=lambda curve: Link(runs=(curve.run.pk,)) if curve.run else None,
         note=f"n counts those still at risk: not {told.broken} before, with such a {told.turn}.",
@@ -194,6 +185,20 @@ def _line(curve: Curve) -> list[tuple[int, Estimate]]:
     return [(0, whole), *((point.time, point.kept) for point in curve.points)]
 
 
+def _broken_and_kept(told: Disclosures, steps: Sequence[int]) -> list[Column[Curve]]:
+    """Return the columns of how many are broken, and of the share that is kept at each step."""
+    return [
+        columns.count(first_up(told.broken), lambda curve: int(curve.rows["broken"].notna().sum())),
+        *(
+            columns.estimate(
+                str(step), lambda curve, step=step: curve.at(step), "share",  # type: ignore[misc]
+                part=f"after {step}", show_n=True,
+            )
+            for step in steps
+        ),
+    ]  # fmt: skip
+
+
 def _answer(every: Curve, agents: int, test: BlockTest, told: Disclosures) -> str:
     """State how much is broken, and whether agents differ."""
     total = len(every.rows)
@@ -249,16 +254,7 @@ def _by_kind(page: Page, frame: "DataFrame", told: Disclosures, steps: Sequence[
         [
             columns.text("Kind", lambda curve: curve.label),
             columns.count(first_up(told.verb), lambda curve: len(curve.rows)),
-            columns.count(
-                first_up(told.broken), lambda curve: int(curve.rows["broken"].notna().sum())
-            ),
-            *(
-                columns.estimate(
-                    str(step), lambda curve, step=step: curve.at(step), "share",  # type: ignore[misc]
-                    part=f"after {step}", show_n=True,
-                )
-                for step in steps
-            ),
+            *_broken_and_kept(told, steps),
         ],
     )  # fmt: skip
 
