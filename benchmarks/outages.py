@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.signals import connection_created
@@ -26,8 +27,7 @@ SAFE = "What was saved before is safe. What you have just sent may not be stored
 _FULL, _BUSY = {"53100"}, {"55P03", "40P01", "57014"}
 
 
-@dataclass(frozen=True)
-class Outage:
+class Outage(NamedTuple):
     """The reason why nothing can be stored now, as a clause for a line of state, and what helps."""
 
     code: str

@@ -5,7 +5,7 @@ previous release run beside it until their turn comes.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.core.management import call_command
 from django.core.management.base import CommandError
@@ -68,8 +68,7 @@ def migrate_if_needed() -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class PlannedMigration:
+class PlannedMigration(NamedTuple):
     """A migration that is not applied, and why the previous release would not tolerate it."""
 
     name: str

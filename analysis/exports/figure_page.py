@@ -4,8 +4,8 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
 from html import unescape
+from typing import NamedTuple
 
 from django.template.loader import render_to_string
 from django.utils.html import format_html
@@ -34,8 +34,7 @@ _SIZE = re.compile(r'<svg[^<>]*? width="([\d.]+)mm" height="([\d.]+)mm"')
 _FILES = re.compile(r'<pre id="figure-files">(.*?)</pre>', re.DOTALL)
 
 
-@dataclass(frozen=True)
-class FigureFiles:
+class FigureFiles(NamedTuple):
     """A figure as files."""
 
     svg: str

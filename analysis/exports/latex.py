@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
+from typing import NamedTuple
 
 from analysis.exports.latex_text import latex_comment, latex_text, latex_url
 from analysis.exports.notes import TableNotes, counts_note, hidden_note
@@ -150,8 +151,7 @@ def latex_label(page: str, table: str) -> str:
     return f"tab:{re.sub('[^a-z0-9]+', '-', words.lower()).strip('-')}"
 
 
-@dataclass(frozen=True)
-class _Text:
+class _Text(NamedTuple):
     """A cell in one line: its value, what stands in brackets behind it, and its notes' letters."""
 
     value: str
@@ -212,8 +212,7 @@ def _cell(cell: Cell, notes: TableNotes, count: str, server: str) -> _Text:
     return _Text(cell.text, " ".join(behind), letters, url)
 
 
-@dataclass(frozen=True)
-class _ColumnForm:
+class _ColumnForm(NamedTuple):
     """A column as it is set: its heading, and whether its texts are broken into lines.
 
     ``numbers`` are the options of an S column, empty for a column of texts. ``behind``: a second

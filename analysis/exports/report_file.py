@@ -7,6 +7,7 @@ a table with its numbers, for readers without scripts. What people or models wro
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from django.conf import settings
 from django.template.loader import render_to_string
@@ -77,8 +78,7 @@ class ReportFile:
     banners: tuple[Banner, ...] = ()
 
 
-@dataclass(frozen=True)
-class FileCell:
+class FileCell(NamedTuple):
     """A cell as the file shows it: no links, and letters for what a page says on focus."""
 
     cell: Cell
@@ -86,8 +86,7 @@ class FileCell:
     letters: str
 
 
-@dataclass(frozen=True)
-class FileTable:
+class FileTable(NamedTuple):
     """A table with its notes below."""
 
     id: str
@@ -97,8 +96,7 @@ class FileTable:
     remarks: list[str]
 
 
-@dataclass(frozen=True)
-class FileFigure:
+class FileFigure(NamedTuple):
     """A figure: its data, or why it is not in the file, and the table with its numbers."""
 
     id: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
@@ -62,8 +62,7 @@ def find_faults(ids: Sequence[int], faults: Faults) -> dict[int, TrajectoryFault
     return by_trajectory
 
 
-@dataclass(frozen=True)
-class KnownFailures:
+class KnownFailures(NamedTuple):
     """Ended trajectories of any systems: how each ended and its faults, by names of their own.
 
     ``does`` says of each name what trajectories with it do, ``titles`` what it is called. ``once``

@@ -1,7 +1,7 @@
 """The menu of the analysis pages: each with its parts, under the question that they answer."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.urls import reverse
 
@@ -11,8 +11,7 @@ from analysis.pages.catalogue import PAGES, AnalysisPage, pages_of
 from benchmarks.core.registry import EXTERNAL
 
 
-@dataclass(frozen=True)
-class PageGroup:
+class PageGroup(NamedTuple):
     """A page with its parts, under the question that all of them help to answer.
 
     ``key`` is that of the page, ``first`` the name of its own part. ``more`` are addresses of
@@ -95,8 +94,7 @@ def page_groups() -> tuple[PageGroup, ...]:
     )
 
 
-@dataclass(frozen=True)
-class PageLink:
+class PageLink(NamedTuple):
     """A page with its address; ``current`` is the value of aria-current, or empty."""
 
     title: str
@@ -109,8 +107,7 @@ class PageLink:
 SHOWN_FIRST = 3
 
 
-@dataclass(frozen=True)
-class PageLinkGroup:
+class PageLinkGroup(NamedTuple):
     """A page with the addresses of its parts; ``url`` is that of the first that can answer."""
 
     title: str

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from django.contrib.auth.models import User
@@ -50,8 +50,7 @@ LOOK_SECONDS = 0.1
 TOO_MANY = "{} files of yours are being written. Wait for one of them, then ask again."
 
 
-@dataclass(frozen=True)
-class StoredFile:
+class StoredFile(NamedTuple):
     """A file as it is sent; ``status`` 404 with a sentence where the data hold no such part."""
 
     content: bytes

@@ -7,7 +7,7 @@ interval and n are named first, and the version of the product last.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.conf import settings
 
@@ -31,8 +31,7 @@ _BOOTSTRAP = re.compile(r"^(?P<unit>.+) bootstrap (?P<of>of ranks )?\(percentile
 MOST_NAMES = 6
 
 
-@dataclass(frozen=True)
-class LabelledEstimate:
+class LabelledEstimate(NamedTuple):
     """One estimate of a report, what the table calls it, and the table's title."""
 
     label: str

@@ -79,8 +79,7 @@ class SearchTerm:
     begins: bool = False
 
 
-@dataclass(frozen=True)
-class IgnoredTerm:
+class IgnoredTerm(NamedTuple):
     """A part of what was typed that is not searched for, and why."""
 
     typed: str

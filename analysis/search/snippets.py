@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from django.db.models import F
 from django.db.models.functions import Substr
@@ -21,8 +22,7 @@ LOOKED_AT = 300_000
 PLAN, FEEDBACK, CALLS, TASK = "plan", "feedback", "calls of tools", "task"
 
 
-@dataclass(frozen=True)
-class SnippetPart:
+class SnippetPart(NamedTuple):
     """A part of an excerpt; ``marked``: a word of the search."""
 
     text: str

@@ -1,7 +1,7 @@
 """Addresses of what can be carried from a page into a paper, and the sentence on its methods."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from django import template
@@ -24,8 +24,7 @@ def tex_url(csv_url: str) -> str:
     return _beside(csv_url, ".csv", ".tex")
 
 
-@dataclass(frozen=True)
-class LatexForm:
+class LatexForm(NamedTuple):
     """The form of a table as LaTeX: its address, what the address keeps, and columns to choose.
 
     The first column names the rows and is always there.

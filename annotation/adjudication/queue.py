@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.core.cache import caches
 from django.db.models import TextField
@@ -56,8 +56,7 @@ class QueueSelection:
     decided: bool | None = None
 
 
-@dataclass(frozen=True)
-class DisagreementTable:
+class DisagreementTable(NamedTuple):
     """Every place where raters disagree, most first, in columns.
 
     ``compared`` holds the assignments that it was found from.

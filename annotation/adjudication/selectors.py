@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
@@ -31,8 +31,7 @@ DECISIONS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class RaterView:
+class RaterView(NamedTuple):
     """The answer of one rater at a place, under a letter; ``own``: the reader is this rater."""
 
     letter: str
@@ -57,8 +56,7 @@ class ConditionTally:
     tied: bool
 
 
-@dataclass(frozen=True)
-class QueueRow:
+class QueueRow(NamedTuple):
     """A line of the queue."""
 
     place: Disagreement
@@ -70,8 +68,7 @@ class QueueRow:
     decided: bool
 
 
-@dataclass(frozen=True)
-class AdjudicationResult:
+class AdjudicationResult(NamedTuple):
     """The decision of an adjudicator about a place. ``revealed``: after seeing the judges'."""
 
     item: int
@@ -342,8 +339,7 @@ def decided_count(study: Study) -> int:
     return rows.values("item", "question", "subject").distinct().count()
 
 
-@dataclass(frozen=True)
-class JudgeVerdict:
+class JudgeVerdict(NamedTuple):
     """The verdict of one judge: ``words`` to show, and why where it is known."""
 
     judge: str

@@ -1,6 +1,6 @@
 """The texts before the first item: managers write them, annotators read and answer them."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django import forms
 from django.contrib import messages
@@ -56,8 +56,7 @@ WHAT = {
 }
 
 
-@dataclass(frozen=True)
-class TextSection:
+class TextSection(NamedTuple):
     """One kind of text with its form; ``older`` are earlier versions, the newest first."""
 
     kind: str

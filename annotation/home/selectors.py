@@ -1,7 +1,7 @@
 """A person's tasks and the newest experiments on the home page."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.core.cache import cache
@@ -23,8 +23,7 @@ ATTENTION_SECONDS = 300
 UNDER_WAY = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Status.ATTENTION)
 
 
-@dataclass(frozen=True)
-class HomeExperiment:
+class HomeExperiment(NamedTuple):
     """Runs that were started together, with how far they are as a whole."""
 
     experiment: Experiment
@@ -41,8 +40,7 @@ class HomeExperiment:
         return 100 * self.ended // self.total if self.total else 0
 
 
-@dataclass(frozen=True)
-class StudyAttention:
+class StudyAttention(NamedTuple):
     """A study with the annotators whom a manager should look at; ``codes`` of them wait for their
     completion code.
     """
@@ -58,8 +56,7 @@ class StudyAttention:
         return ", ".join(self.names[:FEW]) + (f" and {more} more" if more > 0 else "")
 
 
-@dataclass(frozen=True)
-class DemoProgress:
+class DemoProgress(NamedTuple):
     """The progress of loading the demo. ``mark`` changes whenever something visible does."""
 
     job: Job

@@ -8,6 +8,7 @@ the one with most items is taken, and among those the one with the same conditio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from annotation.exports.fingerprints import task_fingerprints, trajectory_fingerprints
 from annotation.exports.study_schema import DatasetIn, ItemIn, RunIn, StudyDocument
@@ -135,8 +136,7 @@ def _match_tasks(
 # --- Runs -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _RunFit:
+class _RunFit(NamedTuple):
     """The part of an imported run's items that a run here has."""
 
     run: Run

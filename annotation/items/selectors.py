@@ -7,8 +7,8 @@ depends on their role and on blinding.
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import Count, F, QuerySet
 from django.db.models.functions import Substr
@@ -27,8 +27,7 @@ ALL, FREE, SKIPPED = "", "free", "skipped"
 FILTERS = {ALL: "All", FREE: "Unassigned", SKIPPED: "Skipped"}
 
 
-@dataclass(frozen=True)
-class ItemAssignmentRow:
+class ItemAssignmentRow(NamedTuple):
     """One person's assignment of an item; ``skip_reason`` is None where it is hidden."""
 
     number: int
@@ -42,8 +41,7 @@ class ItemAssignmentRow:
     skip_reason: str | None
 
 
-@dataclass(frozen=True)
-class ItemRow:
+class ItemRow(NamedTuple):
     """An item in the list. ``wanted`` is None where everybody gets it.
 
     ``agent`` and ``flags`` are None, and ``reasons`` for skipping left out, where they are closed
@@ -67,8 +65,7 @@ class ItemRow:
         return 0 if self.wanted is None else self.wanted - self.given
 
 
-@dataclass(frozen=True)
-class ItemPage:
+class ItemPage(NamedTuple):
     """A page of the list; ``mark`` changes when something on it does."""
 
     rows: Sequence[ItemRow]

@@ -1,7 +1,7 @@
 """Extend an existing study: more items, more annotators per item, and new assignments."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -27,8 +27,7 @@ Use, Kind = Item.Use, StudyEvent.Kind
 SOURCES = Checked[ItemSource](ItemSource)
 
 
-@dataclass(frozen=True)
-class DealResult:
+class DealResult(NamedTuple):
     """The number of free assignments given to each person (by id), and how many nobody could
     take.
     """

@@ -4,8 +4,7 @@ As in the wizard for a new study, the form carries the draft from page to page.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -27,8 +26,7 @@ from annotation.study_frame.context import study_context
 from benchmarks.access import signed_in, visibility
 
 
-@dataclass(frozen=True)
-class _Page:
+class _Page(NamedTuple):
     """A request with what it carries."""
 
     request: HttpRequest

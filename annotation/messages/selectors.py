@@ -1,7 +1,7 @@
 """The messages of a study, and who has read them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -18,8 +18,7 @@ from benchmarks.paging import RowPage, page_by_id
 MESSAGES = 30
 
 
-@dataclass(frozen=True)
-class SentMessage:
+class SentMessage(NamedTuple):
     """A message, with how many it was for and who of them has read it."""
 
     message: Message

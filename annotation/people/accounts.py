@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
@@ -21,8 +21,7 @@ COLUMNS = ("username", "email", "name")
 MOST_ACCOUNTS, LONGEST_LIST = 5_000, 2_000_000
 
 
-@dataclass(frozen=True)
-class NewAccount:
+class NewAccount(NamedTuple):
     """A line of the list: the account that it asks for."""
 
     line: int

@@ -1,7 +1,7 @@
 """The members of a study, its invitations, and the messages sent."""
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import Max, QuerySet
 from django.utils import timezone
@@ -17,8 +17,7 @@ INVITES = 100
 Role = Membership.Role
 
 
-@dataclass(frozen=True)
-class InviteRow:
+class InviteRow(NamedTuple):
     """An invite and what became of it."""
 
     invite: Invite

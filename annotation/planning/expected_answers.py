@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import QueryDict
 
@@ -25,8 +25,7 @@ NOTHING = "nothing"
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 
-@dataclass(frozen=True)
-class ExpectedChoice:
+class ExpectedChoice(NamedTuple):
     """One answer that may be right."""
 
     value: str
@@ -34,8 +33,7 @@ class ExpectedChoice:
     checked: bool
 
 
-@dataclass(frozen=True)
-class ExpectedPlace:
+class ExpectedPlace(NamedTuple):
     """One place for an answer, with what has been said to be right there."""
 
     slot: Slot

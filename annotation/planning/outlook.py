@@ -5,8 +5,8 @@ scored the items.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import mean, median
+from typing import NamedTuple
 
 from django.db.models import Q
 
@@ -46,8 +46,7 @@ SAMPLED = 40
 WIDE_MEAN, WIDE_SHARE = 0.5, 0.2
 
 
-@dataclass(frozen=True)
-class OutlookLine:
+class OutlookLine(NamedTuple):
     """One thing that a reader of the study will want to know. ``good``: whether it can be had."""
 
     title: str
@@ -55,8 +54,7 @@ class OutlookLine:
     good: bool = True
 
 
-@dataclass(frozen=True)
-class ItemTime:
+class ItemTime(NamedTuple):
     """The expected seconds for an item, and where they come from."""
 
     seconds: float

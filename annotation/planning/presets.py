@@ -1,7 +1,7 @@
 """Ready plans for human validations of the demo, one click each."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from annotation.planning.draft import Draft, draft_of_plan
 from annotation.planning.preset_plans import (
@@ -22,8 +22,7 @@ from benchmarks.models import Dataset, Run
 Plan = Callable[..., StudyPlan]
 
 
-@dataclass(frozen=True)
-class StudyPreset:
+class StudyPreset(NamedTuple):
     """A plan that one click fills in; ``places`` is the number of its annotators."""
 
     key: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
@@ -201,8 +201,7 @@ MOST_SHOWN = 60
 LONGEST_FIND = 200
 
 
-@dataclass(frozen=True)
-class ItemChoice:
+class ItemChoice(NamedTuple):
     """An item that can be chosen, in words."""
 
     pk: int

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.expressions import CombinedExpression
@@ -140,8 +141,7 @@ def _gone(study: str, user: str) -> QuerySet[Participant]:
     )
 
 
-@dataclass(frozen=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """Rows that analyses leave out of a study.
 
     These are submissions of people who left, voided ones, and those that were sent back and not

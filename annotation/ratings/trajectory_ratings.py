@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
@@ -26,8 +27,7 @@ from annotation.ratings.selectors import turn_of
 from benchmarks.models import Constraint
 
 
-@dataclass(frozen=True)
-class RaterAnswer:
+class RaterAnswer(NamedTuple):
     """One annotator's current answer. ``who`` is their number, with a name where that may be."""
 
     who: str
@@ -37,8 +37,7 @@ class RaterAnswer:
     simulated: bool
 
 
-@dataclass(frozen=True)
-class RaterRemark:
+class RaterRemark(NamedTuple):
     """A remark of an annotator beside an answer or the item: a comment, or a flag's reason."""
 
     who: str
@@ -47,8 +46,7 @@ class RaterRemark:
     text: str
 
 
-@dataclass(frozen=True)
-class PlaceDecision:
+class PlaceDecision(NamedTuple):
     """An adjudicator's decision, and its reason. ``revealed``: after seeing the judges'."""
 
     words: str

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 
@@ -17,8 +16,7 @@ AWAITS_CHECK, REJECTED = "work being checked", "code refused"
 TONES = {AWAITS_CHECK: "warn", REJECTED: "idle"}
 
 
-@dataclass(frozen=True)
-class LinkRow:
+class LinkRow(NamedTuple):
     """A link with how many people came by it."""
 
     link: RecruitingLink
@@ -36,8 +34,7 @@ class LinkRow:
         return {"open": "info", "full": "ok"}.get(self.state, "idle")
 
 
-@dataclass(frozen=True)
-class RecruitRow:
+class RecruitRow(NamedTuple):
     """Somebody who came by a link, and how far they are (None for who was screened out).
 
     ``shared``: others used their browser. ``elapsed`` are the seconds that they had submitted items
@@ -179,8 +176,7 @@ def _rounded(minutes: float | None) -> float | None:
     return None if minutes is None else round(minutes, 1)
 
 
-@dataclass(frozen=True)
-class PaymentLists:
+class PaymentLists(NamedTuple):
     """The lines to paste at a platform: ids to approve, lines ``id,amount`` and lines
     ``id,code``.
     """

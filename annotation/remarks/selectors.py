@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Max, Q, QuerySet
 
@@ -135,8 +135,7 @@ def _note(row: Remark, texts: Sequence[RemarkText]) -> Note:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class LabelGroup:
+class LabelGroup(NamedTuple):
     """Labels of one source, for a menu."""
 
     title: str
@@ -188,8 +187,7 @@ def system_title(key: str) -> str:
 TITLES = {"adapt": "ADAPT", "acpbench_hard": "ACPBench Hard", "sda_planner": "SDA-Planner"}
 
 
-@dataclass(frozen=True)
-class LabelUse:
+class LabelUse(NamedTuple):
     """A label with how often it is on: on how many trajectories, and put by how many people."""
 
     label: FailureLabel

@@ -1,6 +1,6 @@
 """The choice of the session that a player plays next."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 
@@ -9,8 +9,7 @@ from annotation.models import Assignment, Item, LivePlace, LivePlan, LiveSession
 OVER = LiveSession.OVER
 
 
-@dataclass(frozen=True)
-class NextSession:
+class NextSession(NamedTuple):
     """The session that comes next for a player, and what has to be shown before it.
 
     ``instructs``: the instructions come first. ``practises``: so does a practice round, which has

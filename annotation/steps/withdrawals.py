@@ -1,10 +1,9 @@
 """The studies that a person was withdrawn from, as they read it themselves: when, and why."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponseBase
@@ -18,8 +17,7 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 SHOWN = "shown"
 
 
-@dataclass(frozen=True)
-class Withdrawal:
+class Withdrawal(NamedTuple):
     """A study that a person no longer takes part in: since when, and the manager's reason.
 
     ``own``: they withdrew themselves. ``at`` is None where the record does not say when.

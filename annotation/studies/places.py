@@ -5,8 +5,7 @@ once its annotator has left; whoever claims it then gets what is left of its lis
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, QuerySet
@@ -66,8 +65,7 @@ def is_claimable(place: StudyPlace) -> bool:
     return any(item.use == Item.Use.MAIN for item in left_items(place))
 
 
-@dataclass(frozen=True)
-class FreeList:
+class FreeList(NamedTuple):
     """A free place as managers see it: ``left`` of its ``items`` wait for whoever claims it;
     ``linked``: an open link leads to it.
     """

@@ -1,8 +1,7 @@
 """An annotator's half of a study's page: their steps and progress."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from django.urls import reverse
 
@@ -30,8 +29,7 @@ BUTTONS: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class StepRow:
+class StepRow(NamedTuple):
     """One step on the way. ``url`` is where it can be read or gone on with; empty if nowhere."""
 
     name: str
@@ -41,8 +39,7 @@ class StepRow:
     url: str = ""
 
 
-@dataclass(frozen=True)
-class OwnPart:
+class OwnPart(NamedTuple):
     """Everything that a study's page tells one of its annotators.
 
     ``pooled``: items are taken from a pool. How many are free there is not told: whoever counts

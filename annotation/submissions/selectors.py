@@ -1,7 +1,7 @@
 """Somebody's submissions as a manager reads them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from annotation.assignments.presence import questionnaire_of
 from annotation.models import Aspect, Assignment, Participant, Rating, Study, StudyEvent
@@ -13,8 +13,7 @@ State, Part = Assignment.State, Assignment.Part
 MOST_LISTED = 200
 
 
-@dataclass(frozen=True)
-class SubmittedAnswer:
+class SubmittedAnswer(NamedTuple):
     """One place of a submission: the question, the answer in words, and remarks beside it.
 
     ``expected`` says what was expected where that is known, and ``right`` whether it was given.

@@ -1,8 +1,7 @@
 """The results of a training, its repetition, and skipping it."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -92,8 +91,7 @@ ROUNDS = 2
 NONE_MARKED = "None of these"
 
 
-@dataclass(frozen=True)
-class TrainingComparison:
+class TrainingComparison(NamedTuple):
     """One place of a training item at which something was expected.
 
     ``answer`` and ``expected`` hold one text for each mark, or one for all. ``missed`` and
@@ -110,8 +108,7 @@ class TrainingComparison:
     extra: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class TrainingRound:
+class TrainingRound(NamedTuple):
     """The latest round of training: how it ended, or how far it is.
 
     ``taken`` of ``allowed`` rounds were begun. ``share`` is the share of expected answers that were

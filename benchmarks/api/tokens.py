@@ -3,9 +3,9 @@
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hmac import compare_digest
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import F, Q, QuerySet
@@ -99,8 +99,7 @@ def tokens_of(user: User) -> QuerySet[ApiToken]:
     return rows.order_by(F("revoked_at").asc(nulls_first=True), "-pk")
 
 
-@dataclass(frozen=True)
-class TokenRow:
+class TokenRow(NamedTuple):
     """A token in its owner's list; ``state`` is one word, ``tone`` its colour."""
 
     token: ApiToken

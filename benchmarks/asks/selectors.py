@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, QuerySet
 
@@ -51,8 +51,7 @@ def open_ask_counts(runs: Sequence[int]) -> dict[int, int]:
     return dict(rows.values_list("trajectory__run").annotate(n=Count("pk")))
 
 
-@dataclass(frozen=True)
-class AskListRow:
+class AskListRow(NamedTuple):
     """One line of the list."""
 
     row: OpenAsk
@@ -68,8 +67,7 @@ def ask_rows(asks: Sequence[OpenAsk]) -> list[AskListRow]:
     return [AskListRow(ask, _role(ask), ask.trajectory.run) for ask in asks]
 
 
-@dataclass(frozen=True)
-class ReplyFormat:
+class ReplyFormat(NamedTuple):
     """The expected reply in words, with an example."""
 
     words: str
@@ -94,8 +92,7 @@ class AskView:
         return core_messages(self.row.messages)
 
 
-@dataclass(frozen=True)
-class ToolView:
+class ToolView(NamedTuple):
     """A function that may be called, with its parameters as JSON."""
 
     name: str
@@ -181,8 +178,7 @@ def _form_of(ask: OpenAsk) -> ReplyForm | None:
     return find_system(ask.trajectory.run.dataset.system).people.find_form(kind, ask.context)
 
 
-@dataclass(frozen=True)
-class AfterReply:
+class AfterReply(NamedTuple):
     """The result of a reply: the next ask, or the state of the trajectory.
 
     ``words`` say how it ended, or what it waits for.

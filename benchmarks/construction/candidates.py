@@ -1,8 +1,8 @@
 """Storing candidate constraints, and writing them to files: all of a call or nothing."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, QuerySet
 
@@ -27,16 +27,14 @@ from benchmarks.models import Candidate, Dataset, Task
 from benchmarks.visibility import EVERYTHING, Visibility
 
 
-@dataclass(frozen=True)
-class SavedCandidates:
+class SavedCandidates(NamedTuple):
     """The number of candidates that a call added, and of its rows that were stored already."""
 
     added: int
     known: int
 
 
-@dataclass(frozen=True)
-class ImportedCandidates:
+class ImportedCandidates(NamedTuple):
     """The contents of a file, and what became of them."""
 
     checked: CheckedCandidates
@@ -199,8 +197,7 @@ def core_candidate(row: Candidate) -> types.Candidate:
     )
 
 
-@dataclass(frozen=True)
-class DecisionCounts:
+class DecisionCounts(NamedTuple):
     """The number of candidates by decision. ``removed_share`` is undefined where nothing was
     decided.
     """
@@ -252,8 +249,7 @@ def dataset_decisions(dataset: Dataset, seen: Visibility = EVERYTHING) -> Decisi
     return counts if counts.total else None
 
 
-@dataclass(frozen=True)
-class DecidedGroup:
+class DecidedGroup(NamedTuple):
     """The candidates with the same decision, by kind, in the order of rounds."""
 
     title: str
@@ -264,8 +260,7 @@ class DecidedGroup:
         return sum(len(rows) for _, rows in self.kinds)
 
 
-@dataclass(frozen=True)
-class TaskCandidates:
+class TaskCandidates(NamedTuple):
     """The candidates of a task. ``decided_by`` names the checker where all share one.
 
     ``by_round``: it is known in which round some of them came up.

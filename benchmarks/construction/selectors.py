@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Max, QuerySet
 
@@ -120,8 +120,7 @@ def trajectory_of(task: Task, seen: Visibility = EVERYTHING) -> Trajectory | Non
     return rows.order_by("-pk").first() if task.dataset.made_by_id else None
 
 
-@dataclass(frozen=True)
-class GrownConstraint:
+class GrownConstraint(NamedTuple):
     """A constraint in the round in which it came up.
 
     ``planners`` are those whose plans brought it, by number; ``merged`` the wordings that went into
@@ -136,8 +135,7 @@ class GrownConstraint:
     merged: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class GrowthKind:
+class GrowthKind(NamedTuple):
     """The constraints of one kind that came up in a round; ``size`` counts all kept up to it."""
 
     title: str
@@ -153,8 +151,7 @@ class GrowthKind:
         return sum(row.kept is False for row in self.rows)
 
 
-@dataclass(frozen=True)
-class GrowthRound:
+class GrowthRound(NamedTuple):
     """A round of construction, and the level that its profile is."""
 
     number: int

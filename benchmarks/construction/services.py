@@ -1,10 +1,9 @@
 """Construct datasets: start construction runs, and turn their results into tasks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -120,8 +119,7 @@ def planning_agent(name: str) -> Agent:
     return agent
 
 
-@dataclass(frozen=True)
-class MadeDataset:
+class MadeDataset(NamedTuple):
     """The dataset that a construction came to, and what became of its problems."""
 
     saved: SavedDataset

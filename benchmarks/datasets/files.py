@@ -1,9 +1,8 @@
 """Import files as datasets, and write datasets in the published format of their system."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from django.db.models import Prefetch
 
@@ -17,8 +16,7 @@ from benchmarks.models import Dataset, Profile
 from benchmarks.roles.cautions import tasks_cautions
 
 
-@dataclass(frozen=True)
-class ImportedFiles:
+class ImportedFiles(NamedTuple):
     """The contents of files, and what became of them."""
 
     file: TaskFile

@@ -3,7 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, Subquery
@@ -68,8 +68,7 @@ def find_dataset(name: str) -> Dataset:
     return dataset
 
 
-@dataclass(frozen=True)
-class KindSize:
+class KindSize(NamedTuple):
     """The number of constraints of a kind in the profiles of a level.
 
     ``sd`` is their sample standard deviation, undefined for a single profile; ``published`` is the
@@ -81,8 +80,7 @@ class KindSize:
     published: float | None
 
 
-@dataclass(frozen=True)
-class LevelSize:
+class LevelSize(NamedTuple):
     """A level of a dataset: its profiles, and the sizes of each kind of constraint in them."""
 
     level: str
@@ -98,8 +96,7 @@ class LevelSize:
         return sum(self.means)
 
 
-@dataclass(frozen=True)
-class LevelSizes:
+class LevelSizes(NamedTuple):
     """The levels from easy to hard, with the kinds of constraint that their sizes stand for.
 
     ``published`` says where published sizes stand; empty where there are none for these levels.
@@ -204,8 +201,7 @@ def task_neighbours(task: Task, seen: Visibility = EVERYTHING) -> dict[str, int 
     }
 
 
-@dataclass(frozen=True)
-class LevelConstraint:
+class LevelConstraint(NamedTuple):
     """A constraint at a level: ``added`` where the level before did not have it."""
 
     text: str
@@ -213,8 +209,7 @@ class LevelConstraint:
     added: bool
 
 
-@dataclass(frozen=True)
-class TaskLevel:
+class TaskLevel(NamedTuple):
     """One level of a task with its constraints by kind."""
 
     level: str

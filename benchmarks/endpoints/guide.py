@@ -1,6 +1,6 @@
 """The first steps: from no key to the first ten judged trajectories of a model."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import User
@@ -24,8 +24,7 @@ S = EndpointTrial.State
 FIRST_TASKS = 10
 
 
-@dataclass(frozen=True)
-class PresetRow:
+class PresetRow(NamedTuple):
     """A kind of server, and whether it can be added now: its host is allowed, its key is there."""
 
     preset: EndpointPreset
@@ -37,8 +36,7 @@ class PresetRow:
         return self.allowed and self.has_key
 
 
-@dataclass(frozen=True)
-class FirstSteps:
+class FirstSteps(NamedTuple):
     """The progress of a newcomer: the endpoint, whether a trial of it worked, its run and its
     results.
     """

@@ -8,7 +8,7 @@ bound may be used by administrators' endpoints on every allowed host.
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
@@ -21,8 +21,7 @@ from benchmarks.mappers import endpoint_config
 from benchmarks.models import AllowedHost, Endpoint, EndpointKey
 
 
-@dataclass(frozen=True)
-class KeyBinding:
+class KeyBinding(NamedTuple):
     """The host and the people that a key is bound to; ``users`` are ids of active accounts."""
 
     host: str

@@ -1,8 +1,8 @@
 """Experiment designs that systems ship: YAML files in a system's folder ``experiments``."""
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.core import plugins
 from benchmarks.core.errors import CoreError
@@ -10,8 +10,7 @@ from benchmarks.core.registry import SYSTEMS, get_system, system_folders
 from benchmarks.experiments.design import read_design
 
 
-@dataclass(frozen=True)
-class ExperimentPreset:
+class ExperimentPreset(NamedTuple):
     """A shipped design with its system's title, key, name, one-line description and text."""
 
     system: str

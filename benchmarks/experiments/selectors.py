@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
@@ -41,8 +41,7 @@ def experiment_runs(experiment: Experiment, seen: Visibility = EVERYTHING) -> li
     return list(rows.order_by("pk"))
 
 
-@dataclass(frozen=True)
-class UnitCount:
+class UnitCount(NamedTuple):
     """The numbers of all, ended and failed trajectories of a run."""
 
     total: int = 0
@@ -87,8 +86,7 @@ class MatrixRun:
         return TONES[self.run.status]
 
 
-@dataclass(frozen=True)
-class MatrixGroup:
+class MatrixGroup(NamedTuple):
     """Runs that differ only in their seed. ``temperature`` is the one asked for."""
 
     agent: str
@@ -110,8 +108,7 @@ class MatrixGroup:
         return [place for place in self.places if place.run.seed == seed]
 
 
-@dataclass(frozen=True)
-class ExperimentMatrix:
+class ExperimentMatrix(NamedTuple):
     """The groups of an experiment by condition, level and agent, with all seeds."""
 
     groups: tuple[MatrixGroup, ...]
@@ -164,8 +161,7 @@ def _asked(experiment: Experiment) -> dict[int, tuple[str, float | None]]:
     return variants
 
 
-@dataclass(frozen=True)
-class ExperimentListRow:
+class ExperimentListRow(NamedTuple):
     """A row of the list: an experiment's contents and progress."""
 
     experiment: Experiment

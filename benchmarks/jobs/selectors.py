@@ -1,8 +1,8 @@
 """Read jobs and workers for pages: the states of jobs in words, and what each worker carries."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.utils import timezone
 
@@ -19,8 +19,7 @@ STATES = {
 LOST_AFTER = timedelta(seconds=40)
 
 
-@dataclass(frozen=True)
-class WorkerState:
+class WorkerState(NamedTuple):
     """One worker with the number of trajectories and jobs that it carries."""
 
     row: WorkerProcess

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import QuerySet
 
@@ -30,8 +31,7 @@ from benchmarks.visibility import EVERYTHING, Visibility
 JUDGINGS = 50
 
 
-@dataclass(frozen=True)
-class JudgeVersion:
+class JudgeVersion(NamedTuple):
     """An exact version of a script or model that judged in a role.
 
     ``replies`` counts readable and unreadable ones; ``prompts`` are the first and last prompt
@@ -128,8 +128,7 @@ def _parameters(who: AnswererVersion) -> tuple[tuple[str, str], ...]:
 # --- Judgings -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class JudgingRow:
+class JudgingRow(NamedTuple):
     """A judging with its re-judging run, that run's progress, and whether it is the primary one."""
 
     judging: Judging

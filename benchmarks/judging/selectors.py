@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.http import QueryDict
@@ -50,8 +50,7 @@ def judgeable(rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
     return rows.filter(_KINDS, status=Trajectory.Status.DONE).exclude(_ACTS)
 
 
-@dataclass(frozen=True)
-class RunShare:
+class RunShare(NamedTuple):
     """The chosen part of a run: its trajectories, those with a turn, and their turns."""
 
     run: Run

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.ports.training_rows import ProposedRow, Reviews, RowKind, RowReview
 from benchmarks.core.ports.training_rows import TrainingRows as Port
@@ -56,8 +56,7 @@ class RowHistory:
         return self.decisions[-1].pk if self.decisions else 0
 
 
-@dataclass(frozen=True)
-class RowCard:
+class RowCard(NamedTuple):
     """A row as the page shows it."""
 
     place: RowPlace

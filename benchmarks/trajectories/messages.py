@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.template.defaultfilters import filesizeformat
 
@@ -34,8 +34,7 @@ LINES, PREVIEW = 3, 160
 FRAME = ("Exit code:", "Wall time:", "Output:", "<returncode>", "<output>", "</output>")
 
 
-@dataclass(frozen=True)
-class ToolCallView:
+class ToolCallView(NamedTuple):
     """A tool call with readable arguments."""
 
     name: str
@@ -50,8 +49,7 @@ class ToolCallView:
         return " ".join((self.command or self.arguments)[:PREVIEW].split())
 
 
-@dataclass(frozen=True)
-class AttachmentView:
+class AttachmentView(NamedTuple):
     """An image or file in words; ``digest`` names an image that is stored."""
 
     words: str

@@ -17,8 +17,7 @@ from benchmarks.trajectories.turns import NEW, REPEATED, WITHHELD
 KINDS = (NEW, REPEATED, WITHHELD)
 
 
-@dataclass(frozen=True)
-class FindingMark:
+class FindingMark(NamedTuple):
     """A violation by its kind alone: new, repeated or withheld."""
 
     mark: str

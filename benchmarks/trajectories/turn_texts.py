@@ -1,8 +1,7 @@
 """The texts of a turn: what can be quoted, and what can be searched."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.plans import split_steps
 from benchmarks.models import Trajectory, Turn
@@ -48,8 +47,7 @@ def contains_quote(turn: Turn, quote: str) -> bool:
     return any(bare in "".join(text.split()) for _, text in turn_texts(turn))
 
 
-@dataclass(frozen=True)
-class TextMatch:
+class TextMatch(NamedTuple):
     """A match of a text search in a turn, with some context."""
 
     turn: int

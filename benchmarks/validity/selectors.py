@@ -29,8 +29,7 @@ def certificate_versions(system: System) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True)
-class UnsolvedTask:
+class UnsolvedTask(NamedTuple):
     """A task at a level that the reference does not solve; ``pk`` is its row's id."""
 
     pk: int | None
@@ -315,8 +314,7 @@ def unusable_tasks(datasets: Iterable[int] | None = None) -> dict[tuple[int, str
     }
 
 
-@dataclass(frozen=True)
-class CertificateView:
+class CertificateView(NamedTuple):
     """The state of a dataset's certificate on a page; ``mark`` changes whenever the page would."""
 
     dataset: Dataset

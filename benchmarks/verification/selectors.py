@@ -1,8 +1,7 @@
 """Read the results of verifying a run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.ports.results import Tone
 from benchmarks.jobs.selectors import STATES
@@ -22,8 +21,7 @@ WORDS: Mapping[str, tuple[Tone, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Verification:
+class Verification(NamedTuple):
     """The newest verification of a run. ``mark`` changes whenever the page would."""
 
     run: Run

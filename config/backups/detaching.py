@@ -11,11 +11,10 @@ import os
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.conf import settings
@@ -39,8 +38,7 @@ ROWS_AT_ONCE = 1000
 _UNDER_WAY = (Job.Status.QUEUED, Job.Status.RUNNING)
 
 
-@dataclass(frozen=True)
-class DetachedRuns:
+class DetachedRuns(NamedTuple):
     """A file of detached runs: their ids, and how many rows of each table it holds."""
 
     path: Path

@@ -6,9 +6,9 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from django.conf import settings
 from django.core.management import call_command
@@ -41,8 +41,7 @@ NOT_DATA = {
 BY_PEOPLE = {"annotation.FailureLabel": "made_by_id", "annotation.FailureWording": "by_id"}
 
 
-@dataclass(frozen=True)
-class RestoredBackup:
+class RestoredBackup(NamedTuple):
     """The result of a restore, and how long it took."""
 
     manifest: Manifest

@@ -4,8 +4,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -19,8 +18,7 @@ KEEP_SECONDS = 1.0
 MIGRATIONS_KEEP_SECONDS = 60.0
 
 
-@dataclass(frozen=True)
-class Probe:
+class Probe(NamedTuple):
     """The result of a probe; without an ``essential`` part the server cannot answer requests."""
 
     name: str
@@ -29,8 +27,7 @@ class Probe:
     essential: bool = True
 
 
-@dataclass(frozen=True)
-class Readiness:
+class Readiness(NamedTuple):
     """All probes of one moment."""
 
     probes: tuple[Probe, ...]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.digests import storable
 from benchmarks.core.json_files import ODD_ESCAPE
@@ -45,8 +45,7 @@ _FIELDS: tuple[tuple[str, type, str], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class ReplayDifference:
+class ReplayDifference(NamedTuple):
     """The place where a recording and its replay part: which episode, which step, what."""
 
     episode: str
@@ -60,8 +59,7 @@ class ReplayDifference:
         return {"episode": self.episode, "step": self.step, "field": self.field, **values}
 
 
-@dataclass(frozen=True)
-class Replayed:
+class Replayed(NamedTuple):
     """A recording with what its replay came to: why it could not be played, or what differs."""
 
     recording: Json

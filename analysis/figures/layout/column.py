@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor, log10
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 from analysis.figures.layout.narrow import (
     LEGEND_LINE,
@@ -45,8 +44,7 @@ SAME = 0.01
 HIGHEST = 628
 
 
-@dataclass(frozen=True)
-class _Form:
+class _Form(NamedTuple):
     """A way to lay a figure out in a column; ``close``: axis titles only under the lowest panels,
     and rows close together.
     """

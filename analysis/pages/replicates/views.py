@@ -1,6 +1,6 @@
 """The results of an experiment: cell by cell, with their spread across replicates."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
@@ -18,8 +18,7 @@ from benchmarks.roles.cautions import Caution, runs_caution
 from benchmarks.validity.selectors import unusable_tasks
 
 
-@dataclass(frozen=True)
-class ExperimentPage:
+class ExperimentPage(NamedTuple):
     """An experiment with its report, under the key of what that was made from."""
 
     experiment: Experiment

@@ -1,7 +1,7 @@
 """The views of pages that somebody has and that others share with them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Q
@@ -20,8 +20,7 @@ _OTHERS = {
 }
 
 
-@dataclass(frozen=True)
-class SavedViewLink:
+class SavedViewLink(NamedTuple):
     """A view with its address; ``current``: it shows what the page shows now."""
 
     row: SavedView
@@ -29,8 +28,7 @@ class SavedViewLink:
     current: bool
 
 
-@dataclass(frozen=True)
-class SavedViews:
+class SavedViews(NamedTuple):
     """The block of saved views on a page: ``query`` is that of the page now, in its usual order.
 
     ``closed`` says that views which others share are not shown for now: their names, too, may tell

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -122,8 +122,7 @@ def drift(
     }
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """A rater's differences from the reference in the order judged; NaN where there is none."""
 
     values: Floats

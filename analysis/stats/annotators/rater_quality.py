@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -243,8 +243,7 @@ def robust_z(value: float, values: Sequence[float], *, minimum: int) -> Estimate
     return _Others.of(as_column(values)).distance(value, minimum=minimum)
 
 
-@dataclass(frozen=True)
-class _Others:
+class _Others(NamedTuple):
     """Values that others are compared with: how many, their median, and what stands for an SD."""
 
     n: int

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from itertools import compress, groupby
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -94,8 +95,7 @@ def straight_lining(
     return by_rater
 
 
-@dataclass(frozen=True)
-class _Signs:
+class _Signs(NamedTuple):
     """Signs of every sheet.
 
     How many answers it has, and how many numbers; whether all answers are equal; their standard
@@ -143,8 +143,7 @@ def _signs(read: Sheets) -> _Signs:
     )
 
 
-@dataclass(frozen=True)
-class _Own:
+class _Own(NamedTuple):
     """The signs of one rater's sheets, in the order judged."""
 
     signs: _Signs

@@ -6,7 +6,7 @@ AdaPlanBench: Figure 2 (levels), Figure 4 (tracking), Figure 6 (dual ablation), 
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -86,8 +86,7 @@ class ConditionEffects:
     family: Family
 
 
-@dataclass(frozen=True)
-class _Intervals:
+class _Intervals(NamedTuple):
     level: float
     scale: Scale
     # How far two values can be apart, where that is known.

@@ -7,7 +7,7 @@ disagreement that cancels out over items, and this does not.
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,8 +89,7 @@ class PanelReliability:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _PanelMeans:
+class _PanelMeans(NamedTuple):
     clusters: list[Hashable] | None
     excluded: Mapping[str, int]
     level: float
@@ -112,8 +111,7 @@ class _PanelMeans:
         return mean_by_cluster(values, clusters, level=self.level, excluded=excluded, scale=scale)
 
 
-@dataclass(frozen=True)
-class _Spans:
+class _Spans(NamedTuple):
     """The largest possible difference of two scores, and standard deviation of several."""
 
     difference: Scale

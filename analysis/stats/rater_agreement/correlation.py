@@ -1,11 +1,10 @@
 """Correlations of two columns: Pearson, Spearman, Kendall. None of them sees a constant bias."""
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from itertools import compress
 from math import atanh, sqrt, tanh
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,8 +33,7 @@ SPEARMAN = "Spearman's rho, average ranks for ties"
 KENDALL = "Kendall's tau-b"
 
 
-@dataclass(frozen=True)
-class _PairedScores:
+class _PairedScores(NamedTuple):
     """Complete pairs, what they belong to where that repeats, and what was left out."""
 
     x: Floats

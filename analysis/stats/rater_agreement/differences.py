@@ -7,7 +7,7 @@ It says how close the two are, not how reliable either is: that needs several pe
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -56,8 +56,7 @@ class Agreement:
     excluded: Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class _Paired:
+class _Paired(NamedTuple):
     """Complete items: the person's score and the sum over judges, both integers."""
 
     human: Integers

@@ -1,10 +1,9 @@
 """Intraclass correlations by restricted maximum likelihood, whatever cells are missing."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import compress
 from math import atanh, log, pi, sqrt, tanh
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,8 +38,7 @@ JACKKNIFE = "{unit} jackknife, {groups} groups, t on Fisher's z"
 AT_END = "a group of items decides whether items differ at all: no interval"
 
 
-@dataclass(frozen=True)
-class _IccSums:
+class _IccSums(NamedTuple):
     """Sums of products of 1, raters and scores: in all, and of items' sums by number of answers.
 
     ``sizes`` are the numbers of answers that items have, ``items`` how many items have each, and
@@ -63,8 +61,7 @@ class _IccSums:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _IccFit:
+class _IccFit(NamedTuple):
     """Variances of items and raters over the residual one, and whether the fit converged."""
 
     item: float

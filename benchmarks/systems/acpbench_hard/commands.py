@@ -4,9 +4,8 @@ import resource
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.problems import FileRefused, Problems
 from benchmarks.formats.source import File, read_line
@@ -26,8 +25,7 @@ MOST_ANSWERS = 1_000_000
 LONGEST_SHOWN = 70
 
 
-@dataclass(frozen=True)
-class ScoredAnswer:
+class ScoredAnswer(NamedTuple):
     """One answer with its verdict. ``question_id`` is as the file has it, a text or a number."""
 
     question: PlanningQuestion
@@ -48,8 +46,7 @@ class ScoredAnswer:
         }
 
 
-@dataclass(frozen=True)
-class ScoringReport:
+class ScoringReport(NamedTuple):
     """All answers of a file, in its order."""
 
     scored: Sequence[ScoredAnswer]

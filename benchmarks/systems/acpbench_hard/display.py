@@ -1,8 +1,7 @@
 """Views for pages of ACPBench Hard: scores, checked elements of an answer, figures by group."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.ports.display import View
 from benchmarks.systems.acpbench_hard.metrics import GROUPS
@@ -41,8 +40,7 @@ def quirk_counts(metrics: Mapping[str, Any]) -> list[tuple[str, int]]:
     return [(quirk_words(key), n) for key, n in by_count]
 
 
-@dataclass(frozen=True)
-class GroupMeans:
+class GroupMeans(NamedTuple):
     """Both scores of the questions of a kind, as means with their n."""
 
     scores: tuple[Mapping[str, Any], ...]

@@ -7,6 +7,7 @@ form. Whether the answer is right it does not know: an ask's context holds no st
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchmarks.core.ports.people import (
     Fields,
@@ -53,8 +54,7 @@ class Name:
     size: int
 
 
-@dataclass(frozen=True)
-class QuestionPage:
+class QuestionPage(NamedTuple):
     """The question and the form."""
 
     task: TaskKind

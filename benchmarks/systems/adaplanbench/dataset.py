@@ -6,9 +6,8 @@ stored, ``read_tasks`` yields the tasks. Numbers of construction rounds become l
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from benchmarks.core.json_files import JsonFile
 from benchmarks.core.problems import (
@@ -29,8 +28,7 @@ LEVELS = {1: "low", 2: "mid", 3: "high", 4: "round-4", 5: "round-5", 6: "round-6
 FIELDS = (("tools", "world", "w"), ("prefs", "user", "u"))
 
 
-@dataclass(frozen=True)
-class CheckedQueries:
+class CheckedQueries(NamedTuple):
     """The findings of the first pass over a sound file.
 
     ``repeated`` counts constraints that stand twice in the same list and are taken once.

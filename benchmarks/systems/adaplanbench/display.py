@@ -1,8 +1,8 @@
 """The view of a task's pool of known plans, for pages of AdaPlanBench."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
+from typing import NamedTuple
 
 from benchmarks.core.plans import PoolPlan, normal_words, pool_of
 from benchmarks.core.ports.display import Subject, View
@@ -13,8 +13,7 @@ from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 _TITLES = {dimension.key: dimension.title for dimension in DIMENSIONS}
 
 
-@dataclass(frozen=True)
-class KnownPlan:
+class KnownPlan(NamedTuple):
     """A plan that was known beforehand; ``quality`` by dimension in words."""
 
     key: str
@@ -41,8 +40,7 @@ def known_plans(subject: Subject) -> list[KnownPlan]:
     return [_known(plan) for plan in pool_of(subject.task)]
 
 
-@dataclass(frozen=True)
-class PlanPool:
+class PlanPool(NamedTuple):
     """The pool behind a trajectory: its size where the agent is limited to it, and its texts."""
 
     size: int | None

@@ -7,8 +7,8 @@ right is measured in ``docs/live-sessions.md``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from benchmarks.core.ports.people import Hint
 from benchmarks.core.types import Json
@@ -64,8 +64,7 @@ _CIRCLES: tuple[str, ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Cues:
+class Cues(NamedTuple):
     """The stems by which a constraint is looked for. ``name`` has one set of like words per word.
 
     ``phrases`` are other names, each to be found whole; ``text`` are the words of its text.

@@ -5,7 +5,7 @@ Pages are made from the context of an ask, which holds only what that role may k
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.plans import parse_plan, split_steps
@@ -32,8 +32,7 @@ VIOLATES, SCORE, WHY = "violates-", "score-", "why-"
 KIND_TITLES = {"world": "At home", "user": "Wishes"}
 
 
-@dataclass(frozen=True)
-class PlanContext:
+class PlanContext(NamedTuple):
     """The context that every page shows: the turn, the query, and the plan it is about with the
     one before.
     """
@@ -71,8 +70,7 @@ class Suggested:
         return not self.why_not and not self.waits
 
 
-@dataclass(frozen=True)
-class PlanPage:
+class PlanPage(NamedTuple):
     """``revealed`` are constraints in front of the agent's input, with tracking alone."""
 
     shown: PlanContext
@@ -82,8 +80,7 @@ class PlanPage:
     steps: Sequence[str]
 
 
-@dataclass(frozen=True)
-class FeedbackPoint:
+class FeedbackPoint(NamedTuple):
     """A point of the feedback; ``since`` is the turn in which it was revealed, or None if new."""
 
     text: str
@@ -91,8 +88,7 @@ class FeedbackPoint:
     since: int | None
 
 
-@dataclass(frozen=True)
-class ProfileKind:
+class ProfileKind(NamedTuple):
     """The constraints of one kind: (turn, text) of the revealed ones, texts of the others."""
 
     title: str
@@ -105,8 +101,7 @@ class ProfileKind:
         return len(self.revealed) + len(self.now) + len(self.hidden)
 
 
-@dataclass(frozen=True)
-class FeedbackPage:
+class FeedbackPage(NamedTuple):
     """``refines``: no constraint is told now, the points are dimensions to become better in."""
 
     shown: PlanContext
@@ -117,8 +112,7 @@ class FeedbackPage:
     text: Text
 
 
-@dataclass(frozen=True)
-class ViolationChoice:
+class ViolationChoice(NamedTuple):
     """A constraint to be marked as violated."""
 
     key: str
@@ -129,8 +123,7 @@ class ViolationChoice:
     suggested_why: str
 
 
-@dataclass(frozen=True)
-class ViolationsPage:
+class ViolationsPage(NamedTuple):
     shown: PlanContext
     kind: str
     marks: Sequence[ViolationChoice]
@@ -145,8 +138,7 @@ class ViolationsPage:
         return made and not any(mark.suggested for mark in self.marks)
 
 
-@dataclass(frozen=True)
-class DimensionScale:
+class DimensionScale(NamedTuple):
     """A dimension to be scored; ``choices`` are (value, label, chosen)."""
 
     dimension: Dimension
@@ -157,8 +149,7 @@ class DimensionScale:
     suggested_why: str
 
 
-@dataclass(frozen=True)
-class ScoresPage:
+class ScoresPage(NamedTuple):
     shown: PlanContext
     scales: Sequence[DimensionScale]
     suggested: Suggested | None

@@ -7,8 +7,7 @@ had been told by then.
 
 import random
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.system import PROMPTS, Dimension, RecordedTrajectory, Rejudging, Role, Setting
 from benchmarks.core.types import Ask, Episode, Expect, Message, Outcome, Reply, Score, Task, Turn
@@ -57,8 +56,7 @@ WHAT = Setting(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Verdicts:
+class _Verdicts(NamedTuple):
     """The verdicts on one turn. ``violated`` is by kind; None where that is not known."""
 
     rating: RubricRating | None

@@ -1,8 +1,7 @@
 """The construction pipeline of AdaPlanBench (paper, section 2.1 and appendix B) as a generator."""
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.candidates import KEPT
 from benchmarks.core.system import PROMPTS
@@ -109,8 +108,7 @@ def _put(asks: Sequence[Ask]) -> Generator[Sequence[Ask], Sequence[Reply], list[
     return [reply.value for reply in replies]
 
 
-@dataclass(frozen=True)
-class _Gathered:
+class _Gathered(NamedTuple):
     """The candidates of a round before the checker: counts by kind, and what mergers forgot."""
 
     plans: int

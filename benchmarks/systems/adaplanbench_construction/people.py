@@ -4,7 +4,7 @@ Pages are made from the context of an ask, which holds only what that role may k
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.plans import parse_plan
@@ -20,8 +20,7 @@ SAME, TEXT = "same-", "text-"
 DECIDE, WHY = "decide-", "why-"
 
 
-@dataclass(frozen=True)
-class ProblemContext:
+class ProblemContext(NamedTuple):
     """The problem as every page shows it; ``reference`` is empty for whoever may not know it."""
 
     query: str
@@ -30,8 +29,7 @@ class ProblemContext:
     world: bool = True
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """One of several values of a field."""
 
     value: str
@@ -39,8 +37,7 @@ class Choice:
     chosen: bool
 
 
-@dataclass(frozen=True)
-class VerdictPage:
+class VerdictPage(NamedTuple):
     shown: ProblemContext
     criteria: Sequence[Choice]
     fit: bool
@@ -48,15 +45,13 @@ class VerdictPage:
     error: str
 
 
-@dataclass(frozen=True)
-class PlanField:
+class PlanField(NamedTuple):
     number: int
     value: str
     error: str
 
 
-@dataclass(frozen=True)
-class PlansPage:
+class PlansPage(NamedTuple):
     """The page of a planner; ``restrictions`` are what the plans have to keep to."""
 
     shown: ProblemContext
@@ -64,8 +59,7 @@ class PlansPage:
     plans: Sequence[PlanField]
 
 
-@dataclass(frozen=True)
-class CandidatesPage:
+class CandidatesPage(NamedTuple):
     shown: ProblemContext
     plans: Sequence[str]
     lines: str
@@ -73,8 +67,7 @@ class CandidatesPage:
     error: str
 
 
-@dataclass(frozen=True)
-class NewRow:
+class NewRow(NamedTuple):
     """A new text beside what it may be the same as: what is settled, and what stands above."""
 
     id: str
@@ -84,15 +77,13 @@ class NewRow:
     error: str
 
 
-@dataclass(frozen=True)
-class MergedPage:
+class MergedPage(NamedTuple):
     shown: ProblemContext
     settled: Sequence[str]
     rows: Sequence[NewRow]
 
 
-@dataclass(frozen=True)
-class DecisionRow:
+class DecisionRow(NamedTuple):
     key: str
     text: str
     choices: Sequence[Choice]
@@ -100,8 +91,7 @@ class DecisionRow:
     error: str
 
 
-@dataclass(frozen=True)
-class DecisionsPage:
+class DecisionsPage(NamedTuple):
     shown: ProblemContext
     kept: Sequence[str]
     rows: Sequence[DecisionRow]

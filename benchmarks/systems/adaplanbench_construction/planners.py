@@ -7,9 +7,9 @@ neither the problem nor a recorded answer brings up.
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
 from benchmarks.core.digests import canonical_json, derive_seed
@@ -41,8 +41,7 @@ _DEEDS = (
 BY_HAND = ("Look closely at what there is to do.", "Do it by hand, a little at a time.")
 
 
-@dataclass(frozen=True)
-class PlannerStyle:
+class PlannerStyle(NamedTuple):
     """The way in which a planner finds plans: recorded answers first, and in which order it
     thinks of tools.
 
@@ -76,8 +75,7 @@ def _offered(problem: str, number: int | None) -> tuple[str, ...]:
     return named(read_problem(problem, number).offers)
 
 
-@dataclass(frozen=True)
-class ProblemScope:
+class ProblemScope(NamedTuple):
     """The subject of a problem and its recorded answers: no planner thinks of anything else."""
 
     tools: tuple[str, ...]
@@ -102,8 +100,7 @@ def _concern(problem: str, number: int | None, recorded: tuple[str, ...]) -> Pro
     return ProblemScope(tuple(tools), frozenset(shown))
 
 
-@dataclass(frozen=True)
-class Restrictions:
+class Restrictions(NamedTuple):
     """The tools and attributes that plans must not use, by the conditions told so far."""
 
     tools: frozenset[str]

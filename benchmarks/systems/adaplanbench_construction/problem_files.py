@@ -9,9 +9,8 @@ import hashlib
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
@@ -35,8 +34,7 @@ MOST_PROBLEMS = 20_000
 LONGEST_CATEGORY = 80
 
 
-@dataclass(frozen=True)
-class ReadProblems:
+class ReadProblems(NamedTuple):
     """The problems of sound files; the checksum is that of what the files become."""
 
     tasks: tuple[Task, ...]

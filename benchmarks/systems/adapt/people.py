@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.ports.people import (
     Fields,
@@ -57,8 +57,7 @@ MOST_HINTED = 2
 # --- The persona ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class HeldPreference:
+class HeldPreference(NamedTuple):
     """A preference on the persona's list; ``since`` is the step at which it was disclosed."""
 
     n: int
@@ -67,8 +66,7 @@ class HeldPreference:
     ticked: bool
 
 
-@dataclass(frozen=True)
-class PersonaPage:
+class PersonaPage(NamedTuple):
     """The persona's form: the question, the preferences, and what was said so far."""
 
     task: str
@@ -184,8 +182,7 @@ class Group:
     key_hint: str = ""
 
 
-@dataclass(frozen=True)
-class Furniture:
+class Furniture(NamedTuple):
     """A piece of furniture with what is known to be in it; ``searched`` or opened before."""
 
     name: str
@@ -193,8 +190,7 @@ class Furniture:
     searched: bool
 
 
-@dataclass(frozen=True)
-class AgentPage:
+class AgentPage(NamedTuple):
     """The agent's form: the groups of actions, and what is known."""
 
     task: str

@@ -1,8 +1,7 @@
 """The view of a step for pages: its numbers, and the decision that follows from them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.ports.display import Subject, View
 from benchmarks.core.types import Json
@@ -23,8 +22,7 @@ from benchmarks.systems.adapt_reflection.settings import thresholds_of
 TONES = {**dict.fromkeys(CHOOSING, "ok"), AGREE: "idle", QUESTION: "info"}
 
 
-@dataclass(frozen=True)
-class StepPage:
+class StepPage(NamedTuple):
     """A step with its decision. ``chosen`` is the text of its row, '' where it makes none."""
 
     step: Json
@@ -50,8 +48,7 @@ def step_page(subject: Subject, index: int) -> StepPage | None:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class NotesPage:
+class NotesPage(NamedTuple):
     """A run's decisions, the grid of thresholds, and the questions among its rows."""
 
     rows: list[dict[str, Any]]

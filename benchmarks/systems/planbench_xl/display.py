@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.ports.display import Subject, View
 from benchmarks.core.ports.labels import plain
@@ -55,8 +55,7 @@ def step_of(subject: Subject, index: int) -> WalkStep | None:
     return walk_of(subject).at(index)
 
 
-@dataclass(frozen=True)
-class WalkGraph:
+class WalkGraph(NamedTuple):
     """The graph as it was after a step, with the steps beside it; ``whole`` is the end."""
 
     graph: ToolGraph
@@ -110,8 +109,7 @@ class Blocking:
         return kinds_of_tools.pop() if len(kinds_of_tools) == 1 else ()
 
 
-@dataclass(frozen=True)
-class TaskView:
+class TaskView(NamedTuple):
     """A task's paths, what each condition blocks, and the graph under the one that is chosen."""
 
     lengths: list[tuple[int, int]]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.ports.people import (
@@ -44,8 +44,7 @@ _QUOTED = re.compile(r"[`\"“‘']([^`\"”’'\n]{1,80})[`\"”’']")
 _NUMBERED = re.compile(r"(?<![\w.:@#/-])(?:[^\W\d]|[.:@#/-])*\d[\w.:@#/-]*")
 
 
-@dataclass(frozen=True)
-class FormField:
+class FormField(NamedTuple):
     """A field of the form with what was filled in; ``id`` is its own in the whole page."""
 
     name: str
@@ -57,8 +56,7 @@ class FormField:
     type: str = ""
 
 
-@dataclass(frozen=True)
-class ToolFields:
+class ToolFields(NamedTuple):
     """A tool that a search has shown, with a field for each of its parameters."""
 
     number: int
@@ -81,8 +79,7 @@ class Value:
     step: int
 
 
-@dataclass(frozen=True)
-class EarlierReply:
+class EarlierReply(NamedTuple):
     """A reply that was given: what it asked for and what came of it, in words."""
 
     step: int
@@ -101,8 +98,7 @@ class Mistakes:
     limit: int | None
 
 
-@dataclass(frozen=True)
-class ReplyPage:
+class ReplyPage(NamedTuple):
     """The form and what is known beside it."""
 
     query: str

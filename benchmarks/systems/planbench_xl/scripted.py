@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
 from benchmarks.core.digests import canonical_json
@@ -29,8 +29,7 @@ from benchmarks.systems.planbench_xl.environment.values import text_of
 # --- What an agent knows --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Briefing:
+class Briefing(NamedTuple):
     """The question as a reader would understand it, and the catalogued paths."""
 
     world: ToolWorld

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.ports.results import Tone
 from benchmarks.core.types import Json
@@ -49,8 +49,7 @@ _FOUND_BY = {
 }
 
 
-@dataclass(frozen=True)
-class ShownTool:
+class ShownTool(NamedTuple):
     """A tool in a list that the agent saw. It saw neither the kind nor the data types."""
 
     name: str

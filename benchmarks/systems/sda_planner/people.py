@@ -4,7 +4,7 @@ Pages are made from the context of an ask, which holds what the agent was told a
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchmarks.core.ports.people import (
     Fields,
@@ -27,8 +27,7 @@ ROWS, MORE_ROWS, CORRECTIVE_ROWS = 12, 30, 4
 SKILL, THING = "skill-", "thing-"
 
 
-@dataclass(frozen=True)
-class StepField:
+class StepField(NamedTuple):
     """A line of the form: one step, with what was chosen and what is wrong with it."""
 
     number: int
@@ -37,8 +36,7 @@ class StepField:
     error: str = ""
 
 
-@dataclass(frozen=True)
-class RepairOption:
+class RepairOption(NamedTuple):
     """A repair to choose from: its steps, what follows them, and its cost in words."""
 
     number: int
@@ -48,8 +46,7 @@ class RepairOption:
     chosen: bool
 
 
-@dataclass(frozen=True)
-class PlannerPage:
+class PlannerPage(NamedTuple):
     """The form, and what is known beside it."""
 
     instruction: str

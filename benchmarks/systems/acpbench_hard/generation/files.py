@@ -3,10 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.core.problems import FileRefused, Problems, Unquoted
@@ -41,8 +40,7 @@ MOST_BYTES = 8 << 20
 TEXT = "text.yaml"
 
 
-@dataclass(frozen=True)
-class GenerationReport:
+class GenerationReport(NamedTuple):
     """The number of questions made of each task, and why others were not."""
 
     questions: int

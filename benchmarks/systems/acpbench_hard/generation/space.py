@@ -8,11 +8,10 @@ problems are searched instead (``bounded_space.py``).
 import random
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from benchmarks.core.errors import CoreError
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom, Case, Template
@@ -100,8 +99,7 @@ class KnownSpace(Protocol):
         """Tell whether the goal can be reached from a state without the atom ever holding."""
 
 
-@dataclass(frozen=True)
-class GroundAction:
+class GroundAction(NamedTuple):
     """An action with its objects: in which cases it is applicable, and what it changes."""
 
     atom: Atom

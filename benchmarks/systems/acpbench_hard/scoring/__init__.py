@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchmarks.systems.acpbench_hard.grammar import ReferenceReading, read_reference
 from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
@@ -31,8 +31,7 @@ __all__ = ["FAILURES", "QUIRKS", "Failure", "Limits", "CheckedElement", "AnswerV
 MOST_MARKS, LONGEST_READ = 1_000, 20_000
 
 
-@dataclass(frozen=True)
-class _Task:
+class _Task(NamedTuple):
     """The two scorers of a task: by the text the reference reads, and by the whole response."""
 
     reference: Callable[[AnswerCheck, ReferenceReading], ReferenceScore]

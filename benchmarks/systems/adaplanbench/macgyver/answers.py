@@ -6,8 +6,7 @@ An answer that says the problem cannot be solved is no plan; it is kept and coun
 import html
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 # --- What people said of recorded answers ---------------------------------------------------------
 
@@ -63,8 +62,7 @@ _GIVES_UP = re.compile(r"^\W*(?:unsolvable|not solvable)\b", re.IGNORECASE)
 FEWEST_WORDS = 3
 
 
-@dataclass(frozen=True)
-class ReadAnswer:
+class ReadAnswer(NamedTuple):
     """A cleaned answer: whether it is a plan, its steps, and what is said beside them."""
 
     kind: Literal["plan", "unsolvable", "empty"]

@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.plans import PoolPlan
 from benchmarks.core.types import Constraint, Profile
@@ -84,8 +84,7 @@ def needed_by(query: str) -> dict[str, str]:
     return {about: word for about, word in word_by_need.items() if word}
 
 
-@dataclass(frozen=True)
-class Derived:
+class Derived(NamedTuple):
     """Profiles low, mid and high, and the constraints left out because the task needs the thing.
 
     ``contradictory``: what each would have refused, as ``about``, to the word that shows the need.

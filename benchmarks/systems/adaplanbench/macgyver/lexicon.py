@@ -5,9 +5,8 @@ words around do not rule it out; an attribute where such a tool has it or where 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from benchmarks.core.plans import split_steps
 from benchmarks.systems.adaplanbench.macgyver.vocabulary import (
@@ -247,8 +246,7 @@ def _made(tokens: Tokens, start: int, end: int) -> bool:
     return False
 
 
-@dataclass(frozen=True)
-class Mention:
+class Mention(NamedTuple):
     """A place in a plan where a tool or an attribute is named; steps count from 1."""
 
     kind: Kind
@@ -432,8 +430,7 @@ def tools_of_words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys))
 
 
-@dataclass(frozen=True)
-class Uses:
+class Uses(NamedTuple):
     """The things that a plan uses by its words: ``about`` to the first mention that says so."""
 
     by_about: Mapping[str, Mention]

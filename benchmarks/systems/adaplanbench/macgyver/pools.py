@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
 from benchmarks.core.digests import derive_seed
@@ -15,8 +15,7 @@ PEOPLE = "Prolific"
 _FORMS = ("solutions_gpt4", "gpt4-prompt-2", "gpt4-prompt-3", "gpt4-prompt-4")
 
 
-@dataclass(frozen=True)
-class AnswerPool:
+class AnswerPool(NamedTuple):
     """The authors whose answers a recorded agent proposes: these, or all but those."""
 
     title: str

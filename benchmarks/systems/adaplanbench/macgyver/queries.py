@@ -6,7 +6,7 @@ missing, and what the place is like stay.
 """
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchmarks.systems.adaplanbench.macgyver.lexicon import mentions
 from benchmarks.systems.adaplanbench.macgyver.words import PREPOSITIONS, sentences
@@ -96,8 +96,7 @@ _TURNS_TO = re.compile(r",? (?:and|but) (?=(?:your|the) )", re.IGNORECASE)
 _MANY = 2
 
 
-@dataclass(frozen=True)
-class ReadProblem:
+class ReadProblem(NamedTuple):
     """A problem taken apart: the query, and the sentences that list what there is."""
 
     query: str

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.json_files import JsonFile
 from benchmarks.core.problems import (
@@ -44,8 +44,7 @@ class RecordedAnswer:
     text: str
 
 
-@dataclass(frozen=True)
-class CheckedProblems:
+class CheckedProblems(NamedTuple):
     """The findings of the first pass over two sound files."""
 
     checksum: str

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from benchmarks.core.yaml_files import read_yaml_file
 from benchmarks.systems.adaplanbench.macgyver.words import plural, tokens_of, verb_forms
@@ -24,8 +24,7 @@ CLASSES = {
 Kind = Literal["tool", "attribute"]
 
 
-@dataclass(frozen=True)
-class LexiconTool:
+class LexiconTool(NamedTuple):
     """A canonical tool; ``of`` is the general word for it.
 
     ``number``: one, mass (some water), plural (scissors) or many (cookies).
@@ -42,8 +41,7 @@ class LexiconTool:
     rid: bool = False
 
 
-@dataclass(frozen=True)
-class Attribute:
+class Attribute(NamedTuple):
     """An attribute of tools or of their use, with how a person says that it is unwanted."""
 
     name: str

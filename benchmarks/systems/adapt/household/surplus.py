@@ -6,7 +6,7 @@ meal and in those that should come with them. Whatever else the agent moved or m
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchmarks.systems.adapt.household.dishes import CEREAL, EGGS, Dish
 from benchmarks.systems.adapt.household.rules import Judge, Rule
@@ -15,8 +15,7 @@ from benchmarks.systems.adapt.household.rules import Judge, Rule
 _RECIPE = {CEREAL: ("milk",), EGGS: ("butter", "oil")}
 
 
-@dataclass(frozen=True)
-class Surplus:
+class Surplus(NamedTuple):
     """Movable objects that nobody asked for, and the steps that handled nothing else."""
 
     things: tuple[str, ...]

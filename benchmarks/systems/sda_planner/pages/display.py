@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.ports.display import Subject, View
 from benchmarks.core.types import Json, Task
@@ -40,8 +39,7 @@ def plan_page(subject: Subject, index: int) -> TurnPage | None:
     return _walk(subject).turns.get(index)
 
 
-@dataclass(frozen=True)
-class HousePage:
+class HousePage(NamedTuple):
     """The house after a step, with the steps beside it; step 0 is the start."""
 
     house: HouseView
@@ -91,8 +89,7 @@ def tree_drawing(page: TurnPage) -> Drawing | None:
     return draw_tree(tree, correction.get("chosen")) if tree and tree["made"] else None
 
 
-@dataclass(frozen=True)
-class PathRow:
+class PathRow(NamedTuple):
     """A way through the subtree, with its cost in words."""
 
     number: int
@@ -116,8 +113,7 @@ def tree_paths(page: TurnPage) -> list[PathRow]:
     ]
 
 
-@dataclass(frozen=True)
-class TaskPage:
+class TaskPage(NamedTuple):
     """A task's type and demonstration, and the house at its start."""
 
     type: str
@@ -126,8 +122,7 @@ class TaskPage:
     graph: "DatasetGraph | None"
 
 
-@dataclass(frozen=True)
-class DatasetGraph:
+class DatasetGraph(NamedTuple):
     """The state-dependency graph that a dataset has of its own."""
 
     version: str

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from benchmarks.core.digests import digest
 from benchmarks.core.types import Json
@@ -34,8 +34,7 @@ class Things(Protocol):
     def type_of(self, id: str) -> str: ...
 
 
-@dataclass(frozen=True)
-class Need:
+class Need(NamedTuple):
     """An edge from a state to a skill: the skill needs the state to have a value.
 
     ``types``: a thing of one of these types, in place of ``value``. ``only``: holds for things of
@@ -49,8 +48,7 @@ class Need:
     only: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class Effect:
+class Effect(NamedTuple):
     """An edge from a skill to a state: carrying the skill out sets the state to a value."""
 
     state: str

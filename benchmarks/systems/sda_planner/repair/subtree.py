@@ -3,7 +3,7 @@ corrective ones that the graph allows, searched breadth first within a limit of 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.systems.sda_planner.repair.diagnosis import Diagnosis
 from benchmarks.systems.sda_planner.repair.graph import Belief, Graph, Key, Value
@@ -15,8 +15,7 @@ KEPT_NODES = 500
 PLAN, CORRECTIVE = "plan", "corrective"
 
 
-@dataclass(frozen=True)
-class RepairCandidate:
+class RepairCandidate(NamedTuple):
     """A step that may be chosen, and the steps that must follow it (an unsplit run)."""
 
     step: Step
