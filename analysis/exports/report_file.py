@@ -63,8 +63,7 @@ class FileSection:
     needs_people: bool = False
 
 
-@dataclass(frozen=True)
-class ReportFile:
+class ReportFile(NamedTuple):
     """A report as a file: its subject, author and sections.
 
     ``url`` is the page that it was made from; empty where no server made it.

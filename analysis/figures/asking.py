@@ -1,7 +1,7 @@
 """How agents ask a person: means with bands over a number, and one example step by step."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from analysis.figures.layout.elements import Trace, categories, label
 from analysis.figures.layout.theme import INK, NEUTRAL, Figure, Style, make_figure, styles_for
@@ -13,8 +13,7 @@ TOLD, MET, VAIN = "told", "met", "asked, nothing told"
 _SYMBOLS = {TOLD: "circle-open", MET: "diamond", VAIN: "x-thin-open"}
 
 
-@dataclass(frozen=True)
-class ExampleMark:
+class ExampleMark(NamedTuple):
     """A preference in an example, or a question that told none.
 
     ``asked`` is the step at which it was told or asked, ``met`` the one that decided it; None where

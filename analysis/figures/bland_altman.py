@@ -1,9 +1,8 @@
 """Bland and Altman's plot: the difference of two measurements over their mean."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from analysis.figures.layout.elements import Panels, Trace, label, number
 from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure, make_figure
@@ -15,8 +14,7 @@ SMALLEST, LARGEST = 4.0, 22.0
 PANEL, GAP = 165, 76
 
 
-@dataclass(frozen=True)
-class DifferencePanel:
+class DifferencePanel(NamedTuple):
     """One panel: who is compared, the limits, and the pairs behind them."""
 
     name: str

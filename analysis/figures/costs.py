@@ -1,7 +1,7 @@
 """A result beside what it took: a panel for the result and for each cost, in common rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from analysis.figures.layout.elements import Unit, extent_of, row_label
 from analysis.figures.layout.theme import Figure, Style
@@ -12,8 +12,7 @@ from analysis.stats.results import Estimate
 NAME_LETTERS = 23
 
 
-@dataclass(frozen=True)
-class CostRow:
+class CostRow(NamedTuple):
     """A row: agent and condition, its estimates in the order of the panels, and its address."""
 
     agent: str
@@ -22,8 +21,7 @@ class CostRow:
     url: str | None = None
 
 
-@dataclass(frozen=True)
-class CostPanel:
+class CostPanel(NamedTuple):
     """A measure by its title; ``most`` is its largest value, if there is one."""
 
     title: str

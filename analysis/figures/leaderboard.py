@@ -1,8 +1,7 @@
 """The leaderboard figure: the ranking measure and a second one, for own and published rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from analysis.figures.layout.elements import (
     AROUND_ROWS,
@@ -29,8 +28,7 @@ SYMBOLS: Mapping[RowGroup, str] = {
 }
 
 
-@dataclass(frozen=True)
-class LeaderboardRow:
+class LeaderboardRow(NamedTuple):
     """One row: one or two measures, and the address that its points lead to.
 
     Published rows and blind policies get marks of their own and say so in their names.
@@ -48,8 +46,7 @@ class LeaderboardRow:
         return self.model if self.group == "run here" else f"{self.model} ({self.group})"
 
 
-@dataclass(frozen=True)
-class BoardAxis:
+class BoardAxis(NamedTuple):
     """A measure: the title of its panel, its unit, its largest value if it has one, and what it
     is a share of.
     """

@@ -1,8 +1,7 @@
 """Pairs of models: their differences with intervals, and all of them as a matrix."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from analysis.figures.layout.elements import (
     AROUND_ROWS,
@@ -26,8 +25,7 @@ from analysis.stats.results import Estimate
 DIVERGING = ((0, "var(--heat-opposite)"), (0.5, "var(--page)"), (1, "var(--heat)"))
 
 
-@dataclass(frozen=True)
-class PairMark:
+class PairMark(NamedTuple):
     """A difference, first minus second. ``clear`` is the verdict of its family, None if untested;
     ``text`` is the difference in words, ``about`` what is said on hovering beside the estimate.
     """

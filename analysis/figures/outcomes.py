@@ -1,7 +1,7 @@
 """Rewards of trajectories made elsewhere: means, how they are spread, and several trials."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from analysis.figures.layout.elements import (
     AROUND_ROWS,
@@ -22,8 +22,7 @@ from analysis.stats.descriptive.spread import Histogram
 from analysis.stats.results import Estimate
 
 
-@dataclass(frozen=True)
-class RewardRow:
+class RewardRow(NamedTuple):
     """One agent: its mean reward, and the address that its point leads to."""
 
     agent: str

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count
 
@@ -117,8 +116,7 @@ def agent_labels(names: Mapping[str, str]) -> dict[str, str]:
 NEARLY = 1e-9
 
 
-@dataclass(frozen=True)
-class PassThreshold:
+class PassThreshold(NamedTuple):
     """The mean that passes in a run, and whether every judge must have scored for it to count."""
 
     threshold: float

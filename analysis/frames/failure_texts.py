@@ -1,7 +1,7 @@
 """The texts at the end of trajectories: the last feedback and the last plan."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db.models import F, Max
 from django.db.models.functions import Substr
@@ -16,8 +16,7 @@ CHUNK = 500
 FEEDBACK, PLAN, BOTH = "feedback", "plan", "both"
 
 
-@dataclass(frozen=True)
-class EndText:
+class EndText(NamedTuple):
     """The text of one trajectory and the turn in which it ended."""
 
     trajectory: int

@@ -1,8 +1,7 @@
 """People's decisions to keep or remove candidate constraints, beside the checker's."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import DECISIONS, decisions_of, filter_question
@@ -19,8 +18,7 @@ CandidateKey = tuple[int, str]
 COLUMNS = ("task", "candidate", "annotator", "simulated", "unblinded", "decision")
 
 
-@dataclass(frozen=True)
-class AskedCandidate:
+class AskedCandidate(NamedTuple):
     """A candidate that people decide about.
 
     ``decision`` is the checker's: keep, remove or None. ``meant`` is the number of annotators that

@@ -1,8 +1,7 @@
 """Constraints that people marked as violated in each turn, beside those that judges found."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import QuerySet
 
@@ -25,8 +24,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class AskedItem:
+class AskedItem(NamedTuple):
     """A trajectory that is judged: its turns, and the constraints that can be marked, by kind."""
 
     trajectory: int

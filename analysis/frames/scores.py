@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import Count, QuerySet, Sum
 
@@ -154,8 +154,7 @@ def _names(seats: set[tuple[int, str]]) -> dict[tuple[int, str], str]:
     return {(judge, seat): called[(*known[judge], seat)] for judge, seat in seats}
 
 
-@dataclass(frozen=True)
-class Unscored:
+class Unscored(NamedTuple):
     """The number of scores that a dimension lacks, and the reasons that judges gave."""
 
     missing: int
@@ -226,8 +225,7 @@ def single_scores(
     return frame.astype({"score": "float64"})
 
 
-@dataclass(frozen=True)
-class UnreadableScores:
+class UnreadableScores(NamedTuple):
     """Turns of one run that lack a readable score of some judge, of all judged turns.
 
     ``judges`` counts missing scores by judge.

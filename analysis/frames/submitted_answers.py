@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 USES = (Item.Use.MAIN, Item.Use.GOLD)
 
 
-@dataclass(frozen=True)
-class Rater:
+class Rater(NamedTuple):
     """An annotator who has not left, with the name used on the pages of the study."""
 
     user: int
@@ -39,8 +38,7 @@ class Rater:
         return f"{self.number} {self.username}"
 
 
-@dataclass(frozen=True)
-class JudgedItem:
+class JudgedItem(NamedTuple):
     """An item with its questions in order, and the expected answers of a gold item.
 
     Items of one ``shape`` have the same questions.

@@ -6,7 +6,7 @@ address of a list. Nothing is guessed from the words that a page shows.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from analysis.filters.selection import Selection
 from analysis.reports import addresses
@@ -34,8 +34,7 @@ class Addresses(Protocol):
         """Return it; empty where there is none."""
 
 
-@dataclass(frozen=True)
-class OneAddress:
+class OneAddress(NamedTuple):
     """One address for every number that has none of its own, such as the items of a study."""
 
     address: str

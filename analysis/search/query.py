@@ -86,8 +86,7 @@ class IgnoredTerm(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True)
-class SearchQuery:
+class SearchQuery(NamedTuple):
     """All of ``wanted`` and none of ``without``."""
 
     wanted: tuple[SearchTerm, ...] = ()

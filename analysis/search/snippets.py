@@ -3,7 +3,6 @@
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
@@ -29,8 +28,7 @@ class SnippetPart(NamedTuple):
     marked: bool = False
 
 
-@dataclass(frozen=True)
-class Snippet:
+class Snippet(NamedTuple):
     """An excerpt with what was searched for. ``turn`` is None where it is from the task's prompt.
 
     ``place`` says whether it is from a ``plan``, from ``feedback``, from ``calls of tools`` or from

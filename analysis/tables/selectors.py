@@ -5,8 +5,8 @@ One computation makes the reports of all sections, because tests of judges are a
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.core.cache import caches
@@ -34,8 +34,7 @@ from benchmarks.visibility import Visibility
 OVERVIEW = 0
 
 
-@dataclass(frozen=True)
-class TablePage:
+class TablePage(NamedTuple):
     """A page of a table: the progress of its report, and its sections once they are known."""
 
     deferred: DeferredReport

@@ -45,8 +45,7 @@ MANY = 2000
 KEEP_SECONDS = 24 * 60 * 60
 
 
-@dataclass(frozen=True)
-class QueueSelection:
+class QueueSelection(NamedTuple):
     """The selected part of the queue: one question or all, decided places or open ones or all.
 
     Scores are open from the difference on that the study adjudicates.

@@ -6,11 +6,11 @@ the same people.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from itertools import groupby
 from statistics import median
+from typing import NamedTuple
 
 from annotation.annotator_quality.rule import WorkRules
 
@@ -19,8 +19,7 @@ ENOUGH_ANSWERS, MOST_EQUAL = 4, 0.5
 LONGEST_PATTERN = 80
 
 
-@dataclass(frozen=True)
-class SubmittedWork:
+class SubmittedWork(NamedTuple):
     """One submitted item: the active time that the browser counted (0 where none is known), its
     answers in short, and when the server showed it and took it.
     """

@@ -1,7 +1,7 @@
 """The demo's studies: ten questions, violation check, filter check and live sessions."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -37,8 +37,7 @@ ROLES = (
 )
 
 
-@dataclass(frozen=True)
-class DemoStudy:
+class DemoStudy(NamedTuple):
     """One of them; ``key`` finds it again. ``shares`` are what simulated annotators have done.
 
     ``joined``: the demo's annotator takes part; otherwise it is finished, by simulated ones

@@ -5,8 +5,8 @@ Pure functions of who gets which item. docs/making-studies.md states the formula
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 # The alternative annotator test needs so many people with so many items each that another person
 # judges, too (Calderon, Reichart & Dror 2025). tests/annotation/designs/test_outlook.py compares
@@ -20,8 +20,7 @@ ALPHA_WIDTH = 1.2
 Z = 1.96
 
 
-@dataclass(frozen=True)
-class DesignOutlook:
+class DesignOutlook(NamedTuple):
     """Counts of a design, gold and training apart.
 
     Attributes

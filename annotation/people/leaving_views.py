@@ -4,7 +4,7 @@ Each page says what will happen, asks for a reason, and acts on POST.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -31,8 +31,7 @@ from annotation.submissions.services import submitted_items
 from benchmarks.access import signed_in
 
 
-@dataclass(frozen=True)
-class Confirmation:
+class Confirmation(NamedTuple):
     """A thing to be done: what the page says, what the button does, and where it leads."""
 
     title: str

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parseaddr
+from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -54,16 +55,14 @@ def name_in(label: str) -> str:
     return parseaddr(label)[0]
 
 
-@dataclass(frozen=True)
-class OutgoingMail:
+class OutgoingMail(NamedTuple):
     """One mail to one person. ``link`` gives its link once the mail server is reached."""
 
     to: str
     link: Callable[[], str]
 
 
-@dataclass(frozen=True)
-class NewLink:
+class NewLink(NamedTuple):
     """A link that was made a moment ago, with what is said about its person."""
 
     label: str
@@ -154,8 +153,7 @@ def note_mailed(*, invite: Invite, by: User) -> None:
 # --- Reminders ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ReminderRow:
+class ReminderRow(NamedTuple):
     """Somebody who has not begun or has stopped. ``key`` names them in a form; ``address`` is empty
     where none is known; ``since``: when they were invited, joined or seen last.
     """

@@ -5,8 +5,7 @@ somebody in. Answers are checked and not stored.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST_QUESTIONS, MOST_ANSWERS, LONGEST = 10, 12, 300
 EXAMPLE = "Do you cook at home? | *Every week | *Every month | Never"
@@ -20,8 +19,7 @@ class ScreeningError(ValueError):
         super().__init__(" ".join(problems))
 
 
-@dataclass(frozen=True)
-class ScreeningQuestion:
+class ScreeningQuestion(NamedTuple):
     """A question with its answers; ``accepted`` are the places of those that let somebody in."""
 
     text: str

@@ -20,8 +20,7 @@ from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import EXTERNAL, SYSTEMS
 
 
-@dataclass(frozen=True)
-class PutLabel:
+class PutLabel(NamedTuple):
     """A label that is on a trajectory, or on one of its turns, and who put it there when."""
 
     pk: int

@@ -115,8 +115,7 @@ def ask_view(ask: OpenAsk) -> AskView:
     )
 
 
-@dataclass(frozen=True)
-class SystemForm:
+class SystemForm(NamedTuple):
     """A system's own form for a reply: its template and the context.
 
     ``suggested`` are templates; the first one that exists shows a suggestion beside the form when

@@ -2,8 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.calls.log import CallLog
 from benchmarks.core.answerers import Answer, Answerer, Identity, most_cost
@@ -16,8 +15,7 @@ from benchmarks.models import CallColumns, Job
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class RefusingAnswerer:
+class RefusingAnswerer(NamedTuple):
     """Stands in for an answerer that cannot be built: its only answer is the reason."""
 
     identity: Identity

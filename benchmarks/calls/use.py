@@ -4,8 +4,7 @@ Unknown values are left out and counted, never taken as 0.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, F, Q, QuerySet, Sum
 
@@ -14,8 +13,7 @@ from benchmarks.models import CallColumns
 S = CallColumns.State
 
 
-@dataclass(frozen=True)
-class CallUse:
+class CallUse(NamedTuple):
     """The use and cost of calls.
 
     ``cost`` sums the known costs of ``costed`` calls. ``assumed`` sums the maximum cost of calls

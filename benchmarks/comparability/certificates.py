@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Max
 
@@ -37,8 +37,7 @@ TONES: Mapping[str, Tone] = {"same": "ok", "different": "warn", "unknown": "idle
 COMPARED = (Run.Kind.MADE, Run.Kind.IMPORTED, Run.Kind.CONSTRUCTION)
 
 
-@dataclass(frozen=True)
-class ComparedRun:
+class ComparedRun(NamedTuple):
     """What a certificate reads of a run; ``casting`` has the judges that count."""
 
     pk: int

@@ -1,7 +1,6 @@
 """Read constructions: progress, results, and how a task's profiles were built."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Max, QuerySet
@@ -17,8 +16,7 @@ from benchmarks.visibility import EVERYTHING, Visibility
 Decision = Candidate.Decision
 
 
-@dataclass(frozen=True)
-class ConstructionCounts:
+class ConstructionCounts(NamedTuple):
     """The number of problems of a construction, and what became of them.
 
     ``left_out`` were refused by the filter; ``failed`` ended otherwise, or wait for somebody to

@@ -1,9 +1,8 @@
 """Store datasets: an import is stored in one transaction, or not at all."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from benchmarks.core import types
 from benchmarks.core.digests import digest
@@ -17,8 +16,7 @@ R = TypeVar("R")
 TaskWithProfiles = tuple[types.Task, Sequence[types.Profile]]
 
 
-@dataclass(frozen=True)
-class SavedDataset:
+class SavedDataset(NamedTuple):
     """The stored dataset, and whether this call is what stored it.
 
     ``warnings`` name entries of its files that were taken although something about them is odd.

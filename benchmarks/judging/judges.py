@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -197,8 +196,7 @@ def judge_trials() -> QuerySet[Job]:
     return rows.prefetch_related("judge_trials")
 
 
-@dataclass(frozen=True)
-class JudgeTrialView:
+class JudgeTrialView(NamedTuple):
     """A trial of a judge: the ask, and the reply once there is one."""
 
     job: Job

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.answerers import most_cost
 from benchmarks.core.errors import CoreError
@@ -18,8 +17,7 @@ from benchmarks.runs.estimates import LEAST
 LATEST = 500
 
 
-@dataclass(frozen=True)
-class JudgingPlan:
+class JudgingPlan(NamedTuple):
     """The size of a re-judging. ``calls`` are the most by role, if all replies are readable.
 
     ``likely`` cost rests on the mean of at least ``n`` earlier calls of each judge in its role,

@@ -59,8 +59,7 @@ class RunShare(NamedTuple):
     turns: int
 
 
-@dataclass(frozen=True)
-class JudgingScope:
+class JudgingScope(NamedTuple):
     """The size of a choice by run; ``left_out`` counts trajectories that cannot be re-judged."""
 
     shares: tuple[RunShare, ...]

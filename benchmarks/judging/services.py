@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
@@ -35,8 +34,7 @@ _COPIED_AT_ONCE = 500  # SQLite may be built to take no more than 999 values in 
 _FOR_MODELS = {"calls": "together", "anchors": "ascending"}
 
 
-@dataclass(frozen=True)
-class ChosenPanel:
+class ChosenPanel(NamedTuple):
     """The judges' names by role, as ``assign_by_name`` takes them, and all settings."""
 
     rejudging: Rejudging

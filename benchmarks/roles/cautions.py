@@ -1,7 +1,7 @@
 """Banners that warn readers: scripted answerers, simulated models, imported or demo data."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.registry import system_of
@@ -11,8 +11,7 @@ from benchmarks.roles.selectors import is_local, judged_run, roles_behind
 from benchmarks.visibility import role_changes_in
 
 
-@dataclass(frozen=True)
-class Caution:
+class Caution(NamedTuple):
     """The title and text of a warning banner."""
 
     title: str

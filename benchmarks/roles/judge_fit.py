@@ -5,9 +5,8 @@ such a judge could only guess about them, and does not score them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Min
 
@@ -28,8 +27,7 @@ FREE_PLANS = "Scripts cannot read free plans"
 MOST_TEXTS = 2000
 
 
-@dataclass(frozen=True)
-class JudgeMisfit:
+class JudgeMisfit(NamedTuple):
     """A judge that does not fit the agents of a run; ``why`` is a sentence."""
 
     role: Role

@@ -43,8 +43,7 @@ class RowPlace:
         return f"{self.trajectory}-{self.index}"
 
 
-@dataclass(frozen=True)
-class RowHistory:
+class RowHistory(NamedTuple):
     """The decisions about a row, oldest first; ``current`` is in force."""
 
     decisions: Sequence[RowDecision] = ()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 SegmentKind = Literal["same", "added", "removed"]
 LineKind = Literal["same", "added", "removed", "changed"]
@@ -19,8 +19,7 @@ ALIKE = 0.45
 MOST_PAIRS = 4_000_000
 
 
-@dataclass(frozen=True)
-class DiffSegment:
+class DiffSegment(NamedTuple):
     """A piece of text that stayed, was added or was removed.
 
     ``op`` is the name that templates/includes/_diff_parts.html uses.

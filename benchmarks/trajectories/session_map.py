@@ -7,7 +7,7 @@ the trajectory is divided into turns.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.cache import caches
 
@@ -136,8 +136,7 @@ def _kinds(row: Mapping[str, Any], plan: tuple[str, ...]) -> tuple[int, tuple[st
     return bits, plan
 
 
-@dataclass(frozen=True)
-class MessageGap:
+class MessageGap(NamedTuple):
     """Messages of a turn that are not shown, by their places in it, from 1."""
 
     first: int
@@ -149,8 +148,7 @@ class MessageGap:
         return MessageGap(self.first, min(self.last, self.first + PART - 1))
 
 
-@dataclass(frozen=True)
-class MessageWindow:
+class MessageWindow(NamedTuple):
     """The messages of a turn that are shown, and what is left out before and after them.
 
     A message comes with its number in the trajectory, and with that of an earlier one with the

@@ -75,8 +75,7 @@ class TurnLine:
         return self.count(WITHHELD)
 
 
-@dataclass(frozen=True)
-class Timeline:
+class Timeline(NamedTuple):
     """All turns in order; ``dimensions`` are the (key, title) of those with scores.
 
     ``violations`` are (turn, key, revealed) in the order in which they were found.

@@ -6,8 +6,7 @@ Programs name their tools and arguments differently; what is of no known name is
 import difflib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from benchmarks.formats.plan_commits import plain_tool
 
@@ -34,8 +33,7 @@ _HEAD, _TAIL = 160, 200
 LineKind = Literal["same", "added", "removed"]
 
 
-@dataclass(frozen=True)
-class FileChange:
+class FileChange(NamedTuple):
     """A change of a file by a call: its lines with what became of each.
 
     ``more`` lines are not drawn.

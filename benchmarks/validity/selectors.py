@@ -1,7 +1,6 @@
 """Read certificates of validity: which tasks are usable, and what blind policies score."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db.models import Q
@@ -39,8 +38,7 @@ class UnsolvedTask(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True)
-class BlindPolicy:
+class BlindPolicy(NamedTuple):
     """A policy that does not read its task, with its scores by measure on the units played."""
 
     key: str

@@ -1,9 +1,9 @@
 """Back up the database to a file, while others go on writing."""
 
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from django.core.management import call_command
 from django.db import connections
@@ -26,8 +26,7 @@ from config.backups.rows import copy_rows
 from config.upgrades import is_behind
 
 
-@dataclass(frozen=True)
-class Backup:
+class Backup(NamedTuple):
     """A backup that was made."""
 
     path: Path

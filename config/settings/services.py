@@ -1,9 +1,8 @@
 """The servers that environment variables name: database, broker and cache, single sign-on."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from config.settings.env import BadVariable
@@ -266,8 +265,7 @@ OIDC_APP = "allauth.socialaccount.providers.openid_connect"
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
-@dataclass(frozen=True)
-class OidcServer:
+class OidcServer(NamedTuple):
     """The server that three variables describe, and a name for the button. ``repr`` shows no
     secret.
     """

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from html import escape
 from math import ceil, floor
 from textwrap import wrap
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from analysis.figures.layout.theme import NEUTRAL
 from analysis.stats.results import Estimate
@@ -178,8 +178,7 @@ def room_for(estimates: Sequence[Estimate], least: float = 0.05) -> list[float]:
     return [round(low - room, 4), round(high + room, 4)]
 
 
-@dataclass(frozen=True)
-class FigurePanel:
+class FigurePanel(NamedTuple):
     """A panel: its axis ids in traces ("x2", "y2") and in the layout ("xaxis2", "yaxis2")."""
 
     x: str

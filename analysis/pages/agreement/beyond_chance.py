@@ -1,8 +1,7 @@
 """Agreement beyond chance on each dimension: people with the judges' panel, and with each other."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,7 @@ SEED = 20260119
 NO_PANEL = "no answer has a score of every judge beside it"
 
 
-@dataclass(frozen=True)
-class BeyondChance:
+class BeyondChance(NamedTuple):
     """The agreement beyond chance on one dimension.
 
     Attributes

@@ -1,8 +1,7 @@
 """The asks of AdaPlanBench: who is told what. Nothing undisclosed ever reaches the agent here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.system import Dimension
 from benchmarks.core.types import Ask, Constraint, Expect, Message, Task
@@ -42,8 +41,7 @@ def _as_context(constraint: Constraint) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True)
-class RevealedByTurn:
+class RevealedByTurn(NamedTuple):
     """The constraints revealed to the agent, by turn and in order."""
 
     turns: tuple[tuple[Constraint, ...], ...] = ()
@@ -60,8 +58,7 @@ class RevealedByTurn:
         return turns
 
 
-@dataclass(frozen=True)
-class EarlierDialogue:
+class EarlierDialogue(NamedTuple):
     """The messages of the agent and its user before the current plan, and what was revealed in
     them.
     """

@@ -52,8 +52,7 @@ class Text:
     error: str = ""
 
 
-@dataclass(frozen=True)
-class Suggested:
+class Suggested(NamedTuple):
     """The suggestion of a script or model, by whom; ``why_not`` where there is nothing.
 
     ``waits``: it has been asked and has not answered yet. ``found`` says in words what it did.

@@ -4,8 +4,7 @@ Planners never learn of the reference solution, nor of what other planners broug
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.types import Ask, Expect, Json, Message, Task
 from benchmarks.systems.adaplanbench_construction.pools import (
@@ -43,8 +42,7 @@ def ask_filter(query: str, version: str = "") -> Ask:
     )
 
 
-@dataclass(frozen=True)
-class RoundAsks:
+class RoundAsks(NamedTuple):
     """The asks of one round about one query, in a version of the prompts (empty: the newest)."""
 
     query: str

@@ -156,8 +156,7 @@ def _near(answer: str, preferences: Sequence[Json]) -> list[str]:
 # --- The agent ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(NamedTuple):
     """One field of the agent's form; ``options`` are to choose from, ``listed`` to type or pick."""
 
     name: str

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.types import Json
 from benchmarks.systems.adapt.household.dishes import GROUPS, KINDS, STYLES
@@ -38,8 +38,7 @@ class Preference:
         return f"n{self.n}"
 
 
-@dataclass(frozen=True)
-class RuleNames:
+class RuleNames(NamedTuple):
     """The names that rules may use beside dishes: the things of a household, and tasks."""
 
     inventory: Inventory

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.types import Json
 
@@ -125,8 +125,7 @@ def count_kinds(steps: Iterable[Json], thresholds: Thresholds) -> dict[str, int]
     return {kind: counts[kind] for kind in KINDS}
 
 
-@dataclass(frozen=True)
-class QuestionCounts:
+class QuestionCounts(NamedTuple):
     """Questions among the chosen and among the rejected actions of ``rows`` rows.
 
     ``rejected`` is None where the steps do not say whether the student asked.

@@ -5,9 +5,8 @@ The complete data, a part of them that is whole in itself, and the world in ``wo
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.digests import digest
 from benchmarks.core.errors import CoreError
@@ -304,8 +303,7 @@ _KEPT = (
 FULL_CATALOGUE = (185, 1665)
 
 
-@dataclass(frozen=True)
-class LoadedDataset:
+class LoadedDataset(NamedTuple):
     """A loaded dataset. ``shared`` is what all tasks have in common; every task refers to it.
 
     ``checksums`` are the SHA-256 of the unpacked files by name, ``checksum`` stands for all.

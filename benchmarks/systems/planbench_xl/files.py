@@ -3,9 +3,8 @@
 import gzip
 import hashlib
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from benchmarks.core.json_files import load
 from benchmarks.core.problems import Problems, Unquoted, json_fault
@@ -18,8 +17,7 @@ MOST_BYTES = 256 << 20
 _GZIP = b"\x1f\x8b"
 
 
-@dataclass(frozen=True)
-class DataFile:
+class DataFile(NamedTuple):
     """One file as read: its name as it stands in the folder, its content and its checksum."""
 
     name: str

@@ -8,6 +8,7 @@ beside data types and not through them. Sweeps order each layer by the middle of
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from benchmarks.core.types import Json
 from benchmarks.systems.planbench_xl.environment.catalogue import CatalogueTool, ToolWorld
@@ -125,8 +126,7 @@ class Edge:
 _STRONGEST = (RELIABLE, MISLEADING, NOTHING, REFUSED)
 
 
-@dataclass(frozen=True)
-class ToolGraph:
+class ToolGraph(NamedTuple):
     """Everything with its place; ``width`` and ``height`` are the size of the drawing."""
 
     nodes: tuple[TypeNode, ...]

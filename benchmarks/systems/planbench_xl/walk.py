@@ -61,8 +61,7 @@ class ShownTool(NamedTuple):
     fresh: bool
 
 
-@dataclass(frozen=True)
-class Counters:
+class Counters(NamedTuple):
     """The counts up to and with a step."""
 
     searches: int = 0
@@ -135,8 +134,7 @@ class WalkStep:
         return [(kind, kinds.count(kind)) for kind in dict.fromkeys(sorted(kinds))]
 
 
-@dataclass(frozen=True)
-class ToolWalk:
+class ToolWalk(NamedTuple):
     """The steps of a trajectory by index of their turn."""
 
     steps: tuple[WalkStep, ...]

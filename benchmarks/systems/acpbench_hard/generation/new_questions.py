@@ -9,8 +9,7 @@ doubt is skipped, and counted as declined.
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.digests import derive_seed
 from benchmarks.systems.acpbench_hard.generation.space import KnownSpace, SpaceUndecided
@@ -33,8 +32,7 @@ _COMMENT = re.compile(r";[^\n]*")
 Made = tuple[str, Any]
 
 
-@dataclass(frozen=True)
-class Difficulty:
+class Difficulty(NamedTuple):
     """The states that are asked about: how far the goal is, and how many actions are applicable."""
 
     min_distance: int = 1
@@ -283,8 +281,7 @@ def _plan(plan: Sequence[Atom]) -> str:
 # --- All questions --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class MadeQuestion:
+class MadeQuestion(NamedTuple):
     """A question with the record of its making."""
 
     question: PlanningQuestion

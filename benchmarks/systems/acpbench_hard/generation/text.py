@@ -9,7 +9,7 @@ described by its name, so that any domain has a text.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.yaml_files import read_yaml
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
@@ -81,8 +81,7 @@ def _check(path: Path, name: str, text: str, size: int, grouped: bool = False) -
         ) from None
 
 
-@dataclass(frozen=True)
-class Describer:
+class Describer(NamedTuple):
     """Puts states, actions and propositions of a domain into words."""
 
     domain: Domain

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.systems.acpbench_hard.pddl.conditions import (
     Case,
@@ -25,8 +25,7 @@ OBJECT = "object"
 Types = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ActionSchema:
+class ActionSchema(NamedTuple):
     """An action: its parameters with their types, when it is applicable, and what it changes."""
 
     name: str

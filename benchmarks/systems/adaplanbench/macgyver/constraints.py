@@ -6,7 +6,6 @@ use. Neither ever touches what the reference needs or what the problem itself is
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -30,8 +29,7 @@ def phrases() -> Any:
     return read_yaml_file(FOLDER / "phrases.yaml")
 
 
-@dataclass(frozen=True)
-class Mentions:
+class Mentions(NamedTuple):
     """The tools and attributes that a text names and does not rule out."""
 
     tools: frozenset[str]

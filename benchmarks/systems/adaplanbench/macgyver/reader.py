@@ -23,8 +23,7 @@ LONGEST_NAME = 60
 MOST_ANSWERS = 1_000
 
 
-@dataclass(frozen=True)
-class MacGyverProblem:
+class MacGyverProblem(NamedTuple):
     """One row of PROBLEMS.xlsx: a MacGyver problem with its reference solution."""
 
     id: int
@@ -35,8 +34,7 @@ class MacGyverProblem:
     label: str
 
 
-@dataclass(frozen=True)
-class RecordedAnswer:
+class RecordedAnswer(NamedTuple):
     """One recorded answer of RESULTS.json; ``verdict`` is empty where nobody gave one."""
 
     author: str

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from benchmarks.systems.adapt.household.inventory import EDIBLE
 from benchmarks.systems.adapt.household.nodes import Node, is_vessel
@@ -49,8 +50,7 @@ _NAMED = {PANCAKES: re.compile("pancake"), WAFFLES: re.compile("waffle")}
 _FRENCH = re.compile("french_toast")
 
 
-@dataclass(frozen=True)
-class DishPart:
+class DishPart(NamedTuple):
     """A movable object in a dish; ``t`` is the step at which it came in, ``node`` what it is in."""
 
     base: str

@@ -1,12 +1,12 @@
 """The nodes of a household, the history of food, and what an action came to."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from benchmarks.systems.adapt.household.inventory import CONTAINER, EDIBLE, InventoryThing
 
 
-@dataclass(frozen=True)
-class HouseholdEvent:
+class HouseholdEvent(NamedTuple):
     """An event: something that was done to food at step ``t``; ``result`` is the new name, if
     any.
     """
@@ -69,8 +69,7 @@ class Change:
     after: str
 
 
-@dataclass(frozen=True)
-class ActionResult:
+class ActionResult(NamedTuple):
     """The result of an action; ``seen`` are the nodes that it showed to the agent."""
 
     ok: bool

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.systems.adapt.household.dishes import BASES, EGGS, Dish, DishPart, find_dishes
 from benchmarks.systems.adapt.household.inventory import Inventory
@@ -20,8 +20,7 @@ DINING = "dining"
 _MARKS = re.compile("([+-])")
 
 
-@dataclass(frozen=True)
-class GoalVerdict:
+class GoalVerdict(NamedTuple):
     """The value of a rule, why in a few words, and which objects at which step it rests on."""
 
     value: str
@@ -46,8 +45,7 @@ class Rule:
     inner: tuple["Rule", ...] = ()
 
 
-@dataclass(frozen=True)
-class HouseholdGoal:
+class HouseholdGoal(NamedTuple):
     """The goal of a task: dishes, and the style that its eggs must have, if any."""
 
     task: str

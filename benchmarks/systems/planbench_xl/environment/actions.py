@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.digests import canonical_json, storable
 from benchmarks.core.json_files import too_deep
@@ -79,8 +79,7 @@ def _finite(text: str) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
-@dataclass(frozen=True)
-class ParsedCall:
+class ParsedCall(NamedTuple):
     """A call that is well formed: what names its tool, and its arguments."""
 
     name: str | None

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.systems.planbench_xl.environment.catalogue import BLOCKER, CatalogueTool, ToolWorld
 
@@ -131,8 +131,7 @@ def _collapsed(text: str) -> str:
     return " ".join(text.split())
 
 
-@dataclass(frozen=True)
-class RetrievalResult:
+class RetrievalResult(NamedTuple):
     """The tools that a search found. ``matched`` and ``note`` are for the record, not for the
     agent.
     """
@@ -167,8 +166,7 @@ def select(world: ToolWorld, request: Mapping[str, Any]) -> RetrievalResult:
     return RetrievalResult(request, matched, note, tools)
 
 
-@dataclass(frozen=True)
-class Arrangement:
+class Arrangement(NamedTuple):
     """The treatment of the tools that a search finds: blocks, siblings, order."""
 
     blocked: Mapping[str, Sequence[CatalogueTool]]

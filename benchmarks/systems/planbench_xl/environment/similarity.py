@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +24,7 @@ _REMEMBERED = 4096
 _TOKEN = re.compile("[a-z0-9]+")
 
 
-@dataclass(frozen=True)
-class DataType:
+class DataType(NamedTuple):
     """The meaning of a value, and what it may be called."""
 
     name: str

@@ -1,8 +1,7 @@
 """Carrying out a tool: what it returns, and whether that can be relied on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.systems.planbench_xl.environment.catalogue import (
     BASELINE,
@@ -14,8 +13,7 @@ from benchmarks.systems.planbench_xl.environment.catalogue import (
 TRUSTED, UNTRUSTED, NOTHING = "trusted", "untrusted", "none"
 
 
-@dataclass(frozen=True)
-class ToolResult:
+class ToolResult(NamedTuple):
     """The result of a tool. The agent sees ``value`` and ``success``, nothing of the rest."""
 
     tool: CatalogueTool

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.house.affordances import (
@@ -43,8 +43,7 @@ _PIECE = re.compile(r"^(.*\|[A-Za-z]+Sliced_)(\d+)$")
 Position = tuple[float, float, float]
 
 
-@dataclass(frozen=True)
-class Entity:
+class Entity(NamedTuple):
     """A thing of the house. ``stand`` is (x, z) of the place from which a fixed one is used."""
 
     id: str

@@ -6,6 +6,7 @@ skill that does both stands on both sides, so that no line runs back.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.repair.graph import Graph
@@ -26,8 +27,7 @@ _STATE_TITLES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(NamedTuple):
     """A node: its middle, its words, and how it counts (``tone``: on the path, or not)."""
 
     x: float

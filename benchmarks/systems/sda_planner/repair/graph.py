@@ -56,8 +56,7 @@ class Effect(NamedTuple):
     value: Value = None
 
 
-@dataclass(frozen=True)
-class GroundedNeed:
+class GroundedNeed(NamedTuple):
     """A grounded need: which variable must have which value, and what it has."""
 
     key: Key
