@@ -2,7 +2,6 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation import style_guide
 from annotation.adjudication import views as adjudication
 from annotation.audit_log import views as record
 from annotation.consent import views as consent
@@ -191,8 +190,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sessions/", live_setup.session_list, name="session_list"),
     path("sessions/new/", live_setup.session_new, name="session_new"),
     path("studies/new/sessions/", live_setup.live_study_new, name="live_study_new"),
-    path("styleguide/", style_guide.guide, name="style_guide"),
-    path("styleguide/desk/", style_guide.guide, {"page": "desk"}, name="style_guide_desk"),
-    path("styleguide/figure.json", style_guide.figure, name="style_guide_figure"),
     path("sessions/monitor/", live_control.monitor, name="session_monitor"),
 ]

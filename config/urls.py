@@ -50,4 +50,5 @@ urlpatterns = [
     path("", include("benchmarks.api.urls")),
     path("", include("benchmarks.urls")),
     path("", include("analysis.urls")),
+    path("", include("devtools.urls")),
 ]

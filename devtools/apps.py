@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class DevtoolsConfig(AppConfig):
-    """A fake endpoint, and replays of recordings of a reference runtime."""
+    """A fake endpoint, replays of recordings of a reference runtime, and the style guide."""
 
     name = "devtools"
     label = "devtools"

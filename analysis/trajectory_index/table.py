@@ -2,7 +2,8 @@
 
 A run is read again only when its version has changed. Few trajectories are read within the
 request; many are read in the background, and until then a page shows what there is and says what is
-missing. Of a run under way only the changes are read, at most every few seconds.
+missing. Of a run under way only the changes are read, at most every few seconds. Why not SQL:
+docs/decisions/kept-for-speed.md.
 """
 
 import time

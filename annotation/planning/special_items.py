@@ -265,9 +265,7 @@ def special_rows(
         rows = seen.of(Trajectory.objects.filter(pk__in=ids)).select_related("task", "run__agent")
         known = {row.pk: _choice(row) for row in rows}
     return [
-        ItemChoice(
-            **{**vars(known[row["item"]]), "use": row["use"], "expected": len(row["expected"])}
-        )
+        known[row["item"]]._replace(use=row["use"], expected=len(row["expected"]))
         for row in specials
         if row["item"] in known
     ]

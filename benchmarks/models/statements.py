@@ -56,9 +56,10 @@ def row_lock(locked: bool) -> str:
 def insert_rows(rows: Sequence[Model]) -> None:
     """Insert new rows of one model, and give each its id.
 
-    The statement for a single row, the usual case, is kept. Like ``bulk_create``, this sends no
-    signals and calls no ``save``. Fields that make their own value (``auto_now``) are not
-    supported.
+    The statement for a single row, the usual case, is kept: 0.22 ms of CPU in place of 0.29 by
+    ``save`` and 0.32 by ``bulk_create`` (docs/decisions/kept-for-speed.md). Like ``bulk_create``,
+    this sends no signals and calls no ``save``. Fields that make their own value (``auto_now``) are
+    not supported.
     """
     if not rows:
         return

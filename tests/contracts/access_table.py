@@ -249,9 +249,9 @@ analysis:compare_runs_table       GET  login    403      403      403      403  
 # Home and studies
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
 annotation:home                   GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
-annotation:style_guide            GET  login    403      403      403      403      403      403      403      403      ok
-annotation:style_guide_desk       GET  login    403      403      403      403      403      403      403      403      ok
-annotation:style_guide_figure     GET  login    403      403      403      403      403      403      403      403      ok
+devtools:style_guide              GET  login    403      403      403      403      403      403      403      403      ok
+devtools:style_guide_desk         GET  login    403      403      403      403      403      403      403      403      ok
+devtools:style_guide_figure       GET  login    403      403      403      403      403      403      403      403      ok
 annotation:demo                   GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
 annotation:load_again             POST login    403      403      403      403      403      403      403      moved    moved
 annotation:demo_delete            GET  login    403      403      403      403      403      403      403      403      ok
