@@ -81,9 +81,19 @@ def closed_to(user: User) -> ClosedRows:
     """Return the rows that all rules together hide from a person now."""
     closed_rows = [rule(user) for rule in _rules]
     return _with_constructions(
-        frozenset(pk for closed in closed_rows for pk in closed.runs),
+        _with_branches(frozenset(pk for closed in closed_rows for pk in closed.runs)),
         frozenset(pk for closed in closed_rows for pk in closed.tasks),
     )
+
+
+def _with_branches(runs: frozenset[int]) -> frozenset[int]:
+    """Add the runs whose trajectories share the log of hidden ones, however indirectly."""
+    more = runs
+    while more:
+        following = Run.objects.filter(trajectories__branch__parent__run__in=more).order_by()
+        more = frozenset(following.values_list("pk", flat=True)) - runs
+        runs |= more
+    return runs
 
 
 def _with_constructions(runs: frozenset[int], tasks: frozenset[int]) -> ClosedRows:

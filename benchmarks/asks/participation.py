@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.asks.suggestion_selectors import suggestions_of
+from benchmarks.calls.whole_log import whole_log
 from benchmarks.models import Exchange, Trajectory
 from benchmarks.models.role_assignments import all_assignments
 from benchmarks.trajectories.exchanges import turn_steps
@@ -64,7 +65,7 @@ def people_part(trajectory: Trajectory) -> PeoplePart | None:
 
 def _answered(trajectory: Trajectory) -> Iterator[AnsweredSpan]:
     starts = [steps.first for steps in turn_steps(trajectory)]
-    rows = Exchange.objects.filter(trajectory=trajectory, state=Exchange.State.ANSWERED)
+    rows = whole_log(trajectory).filter(state=Exchange.State.ANSWERED)
     people: dict[str, str] = {}
     seats: dict[tuple[str, str], list[AnsweredSpan]] = {}
     for row in (

@@ -5,7 +5,7 @@ transaction. Its reply is stored before it is used. Each purpose has a table wit
 (docs/decisions/one-log.md says why).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -71,9 +71,8 @@ class CallLog:
 
     def exchanges(self) -> list[Exchange]:
         """Return the stored calls, ordered by (step, slot, attempt)."""
-        stored = read_rows(self.model, only=self._columns, locked=False, **self.owner)
         rows = []
-        for row in sorted(stored, key=lambda row: (row.step, row.slot, row.attempt)):
+        for row in sorted(self._stored_calls(), key=lambda row: (row.step, row.slot, row.attempt)):
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
             self._settled[row.step, row.slot] = (row.pk, row.answerer_id)
             self._told.update(row.messages)
@@ -153,6 +152,10 @@ class CallLog:
         return row
 
     # --- parts ------------------------------------------------------------------------------------
+
+    def _stored_calls(self) -> Iterable[CallColumns]:
+        """Return the stored calls, in no order."""
+        return read_rows(self.model, only=self._columns, locked=False, **self.owner)
 
     @contextmanager
     def _writing(self, now: datetime) -> Iterator[None]:

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from benchmarks.access import START
 from benchmarks.models import (
+    Branch,
     Dataset,
     Exchange,
     Experiment,
@@ -99,17 +100,24 @@ def plan_deletion(
     datasets: Iterable[int] = (),
     companions: Iterable[int] = (),
 ) -> DeletionPlan:
-    """Return what a deletion takes and what refuses it. Re-judgings go with the runs they judge."""
-    chosen = set(runs)
-    chosen |= set(
-        Run.objects.filter(makes_judging__run__in=chosen).order_by().values_list("pk", flat=True)
-    )
+    """Return what a deletion takes and what refuses it.
+
+    Re-judgings go with the runs they judge, and branches with those whose log they share.
+    """
+    chosen: set[int] = set()
+    more = set(runs)
+    while more:
+        chosen |= more
+        follow = Q(makes_judging__run__in=more) | Q(trajectories__branch__parent__run__in=more)
+        following = Run.objects.filter(follow).order_by().values_list("pk", flat=True)
+        more = set(following) - chosen
     wanted, others = sorted(chosen), sorted(companions)
     sets = sorted(datasets)
     refusals = [*_of_runs(wanted), *_of_datasets(wanted, sets), *held(wanted, sets, others)]
     counts = {
         "Runs": len(wanted),
         "Trajectories": Trajectory.objects.filter(run__in=wanted).count(),
+        "Of these, branches of others": Branch.objects.filter(trajectory__run__in=wanted).count(),
         "Calls and replies": Exchange.every.filter(trajectory__run__in=wanted).count(),
         "Judges' scores": JudgeScore.objects.filter(run__in=wanted).count(),
         "Decisions about training rows": RowDecision.objects.filter(

@@ -174,9 +174,7 @@ def delete_trajectories(runs: QuerySet[Run]) -> Iterator[int]:
     while ids := list(rows.filter(pk__gt=last).values_list("pk", flat=True)[:portion]):
         began, last = time.monotonic(), ids[-1]
         with transaction.atomic():
-            # Re-judged trajectories go with those that they judge.
-            here = Trajectory.objects.filter(Q(pk__in=ids) | Q(judged__in=ids))
-            every = list(here.values_list("pk", flat=True))
+            every = _with_followers(ids)
             # Scores are protected by the replies that they were read from, so they go first.
             JudgeScore.objects.filter(exchange__trajectory__in=every).delete()
             JudgeScore.objects.filter(trajectory__in=every).delete()
@@ -187,6 +185,17 @@ def delete_trajectories(runs: QuerySet[Run]) -> Iterator[int]:
         portion = min(MOST, 2 * portion) if took < BRIEF else portion
         portion = max(1, portion // 2) if took > LONG else portion
         pause_writing()
+
+
+def _with_followers(ids: Sequence[int]) -> list[int]:
+    """Return trajectories with their re-judgings, and with the branches that share their log."""
+    every: set[int] = set()
+    more = set(ids)
+    while more:
+        every |= more
+        rows = Trajectory.objects.filter(Q(judged__in=more) | Q(branch__parent__in=more))
+        more = set(rows.order_by().values_list("pk", flat=True)) - every
+    return sorted(every)
 
 
 def _delete_datasets(datasets: Sequence[int], progress: Progress) -> None:

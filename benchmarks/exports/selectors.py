@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Prefetch
 
 from benchmarks.asks.participation import people_part
+from benchmarks.calls.whole_log import whole_log
 from benchmarks.formats.trajectory import (
     ImportedMessage,
     ImportedTask,
@@ -17,7 +18,7 @@ from benchmarks.formats.trajectory import (
 from benchmarks.imports.images import with_images
 from benchmarks.imports.stored_messages import StoredRow, read_messages, rows_of_payloads
 from benchmarks.mappers import core_messages
-from benchmarks.models import Exchange, JudgeScore, Run, Trajectory
+from benchmarks.models import JudgeScore, Run, Trajectory
 
 CHUNK = 100
 
@@ -74,7 +75,7 @@ def _trajectory(run: Run, row: Trajectory) -> ImportedTrajectory:
     imported = run.kind == Run.Kind.IMPORTED
     payload = row.payload if imported else {}
     times = payload.get("times") or ["", ""]
-    messages = read_messages(_payload_rows(row)) if imported else _made(row)
+    messages = read_messages(_payload_rows(row)) if imported else _made(run, row)
     return ImportedTrajectory(
         task=ImportedTask(
             row.task.external_id,
@@ -131,9 +132,10 @@ def _constraints(row: Trajectory) -> dict[str, list[str]]:
     return dict(kinds)
 
 
-def _made(row: Trajectory) -> Iterator[ImportedMessage]:
+def _made(run: Run, row: Trajectory) -> Iterator[ImportedMessage]:
     """Return the agent's opening messages from the log, followed by the turns."""
-    first = Exchange.objects.filter(trajectory=row, role="agent").order_by("step", "slot").first()
+    row.run = run
+    first = whole_log(row).filter(role="agent").order_by("step", "slot").first()
     opening = core_messages(first.messages) if first else []
     for message in opening:
         yield ImportedMessage(message.speaker, message.text)

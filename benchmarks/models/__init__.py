@@ -1,5 +1,6 @@
 """Stored tasks, runs, trajectories, exchanges and scores."""
 
+from benchmarks.models.branches import Branch
 from benchmarks.models.datasets import Candidate, Constraint, Dataset, Profile, SharedData, Task
 from benchmarks.models.endpoints import (
     Agent,
@@ -29,6 +30,7 @@ from benchmarks.models.validity import ValidityCertificate
 
 __all__ = [
     "COUNTED",
+    "Branch",
     "Agent",
     "AllowedHost",
     "AnswererVersion",

@@ -52,6 +52,7 @@ class Run(models.Model):
         PRACTICE = "practice", "Practice round"
         JUDGING = "judging", "Re-judging"
         CONSTRUCTION = "construct", "Construction"
+        BRANCH = "branch", "Branches"
 
     class Status(models.TextChoices):
         QUEUED = "queued", "Queued"
@@ -135,5 +136,5 @@ class Run(models.Model):
         return {name: pin for name, pin in self.pins.items() if isinstance(pin, str)}
 
 
-# Runs that test an agent: not practice rounds, re-judgings or constructions.
+# Runs that test an agent: not practice rounds, re-judgings, constructions or branches.
 COUNTED = models.Q(kind__in=[Run.Kind.MADE, Run.Kind.IMPORTED])

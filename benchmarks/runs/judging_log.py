@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from benchmarks.models import Trajectory, Turn
+from benchmarks.models import Run, Trajectory, Turn
+from benchmarks.runs.branch_log import BranchLog
 from benchmarks.runs.log import DatabaseLog
 
 
@@ -49,5 +50,7 @@ class JudgingLog(DatabaseLog):
 
 def log_of(trajectory: Trajectory, owner: str, answerer_rows: dict[str, int]) -> DatabaseLog:
     """Return the log for carrying a trajectory."""
+    if trajectory.run.kind == Run.Kind.BRANCH:
+        return BranchLog(trajectory, owner, answerer_rows)
     kind = DatabaseLog if trajectory.judged_id is None else JudgingLog
     return kind(trajectory, owner, answerer_rows)

@@ -14,6 +14,9 @@ from benchmarks.mappers import stored_trajectory
 from benchmarks.models import Run, Trajectory
 from benchmarks.source_digest import sealed_plug_in
 
+# What branch runs are pinned to besides, so that servers of releases without branches leave them.
+BRANCHES = ("branches", "1")
+
 
 def current_pins(system: System) -> dict[str, Any]:
     """Return the versions that a new run is pinned to, with the digests of its prompt files.
@@ -40,6 +43,8 @@ def missing_version(run: Run, system: System) -> str:
     """
     here = current_pins(system)
     for name, version in run.versions.items():
+        if (name, version) == BRANCHES:
+            continue
         if name == SCORER and version in system.earlier_scorers:
             continue
         if name != PROMPTS and here.get(name) != version:
@@ -71,8 +76,22 @@ def episode_of(trajectory: Trajectory, system: System, task: Task) -> Episode:
 
 
 def seeds_of(trajectory: Trajectory, task: Task) -> Callable[[int, int], int]:
-    """Return a function that gives the seed of each call, by step and slot."""
+    """Return a function that gives the seed of each call, by step and slot.
+
+    The steps that a branch shares have the seeds of its parent.
+    """
     run = trajectory.run
+    if run.kind == Run.Kind.BRANCH:
+        branch = trajectory.branch
+        shared = seeds_of(branch.parent, task)
+
+        def seed_in_branch(step: int, slot: int) -> int:
+            if step < branch.steps:
+                return shared(step, slot)
+            named = ("branch", run.seed, task.id, run.level, trajectory.attempt)
+            return derive_seed(*named, step, slot)
+
+        return seed_in_branch
 
     def seed_for(step: int, slot: int) -> int:
         return derive_seed(run.seed, task.id, run.level, trajectory.attempt, step, slot)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from benchmarks.calls.whole_log import whole_log
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import system_of
 from benchmarks.core.system import System
@@ -56,7 +57,7 @@ class TurnSteps:
 
 def turn_steps(trajectory: Trajectory) -> list[TurnSteps]:
     """Return the steps of each turn; a turn begins when the agent is asked."""
-    asked = Exchange.objects.filter(trajectory=trajectory, role=agent_role(trajectory))
+    asked = whole_log(trajectory).filter(role=agent_role(trajectory))
     starts = list(asked.order_by("step").values_list("step", flat=True).distinct())
     ends = [*starts[1:], None]
     return [
@@ -79,7 +80,7 @@ def exchanges_of(trajectory: Trajectory, steps: TurnSteps | None) -> list[Exchan
 
 def exchange_rows(trajectory: Trajectory, steps: TurnSteps | None = None) -> QuerySet[Exchange]:
     """Return the log of a trajectory, or of one of its turns, with what was withdrawn."""
-    rows = Exchange.every.filter(trajectory=trajectory).select_related("answerer")
+    rows = whole_log(trajectory, every=True).select_related("answerer")
     if steps is None:
         return rows
     rows = rows.filter(step__gte=steps.first)

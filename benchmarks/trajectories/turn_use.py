@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q, Sum
 
-from benchmarks.models import Exchange, Run, Trajectory, Turn
+from benchmarks.calls.whole_log import whole_log
+from benchmarks.models import Run, Trajectory, Turn
 from benchmarks.trajectories.exchanges import TurnSteps, agent_role, turn_steps
 from benchmarks.trajectories.messages import stored_rows
 
@@ -42,7 +43,7 @@ def turn_use(
     parts = [part for part in (steps or turn_steps(trajectory)) if part.turn in shown]
     if not parts:
         return {}
-    rows = Exchange.objects.filter(_within(parts), trajectory=trajectory).order_by()
+    rows = whole_log(trajectory).filter(_within(parts)).order_by()
     agent = agent_role(trajectory)
     made: dict[int, dict[bool, list[SideUse]]] = {
         part.turn: {True: [], False: []} for part in parts

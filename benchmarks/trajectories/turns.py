@@ -7,12 +7,13 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
+from benchmarks.calls.whole_log import whole_log
 from benchmarks.core import types
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import system_of
-from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Turn, Violation
+from benchmarks.models import Constraint, Exchange, JudgeScore, Run, Trajectory, Turn, Violation
 from benchmarks.roles.judge_names import Judge, judge_names
 from benchmarks.trajectories.diffs import DiffLine, diff_steps
 
@@ -179,7 +180,7 @@ def turn_views(
     for turn_id, *rest in scored.order_by("pk").values_list(*fields):
         scores[turn_id].append(_Score(*rest))
     given = [score.exchange for found in scores.values() for score in found]
-    reasons = _Reasons(ids) if only is None else _Reasons(ids, only, {pk for pk in given if pk})
+    reasons = _Reasons(trajectories, only, {pk for pk in given if pk})
     views = {}
     for trajectory in trajectories:
         made: list[TurnView] = []
@@ -234,21 +235,36 @@ class _Reasons:
 
     def __init__(
         self,
-        ids: Sequence[int],
-        turns: Collection[int] | None = None,
-        scores: Collection[int] = (),
+        trajectories: Sequence[Trajectory],
+        turns: Collection[int] | None,
+        scores: Collection[int],
     ) -> None:
         self.by_exchange: dict[int, Mapping[str, Any]] = {}
         self.verdicts: dict[tuple[int, int], list[Mapping[str, Any]]] = defaultdict(list)
         self._turns: dict[int, dict[int, int]] = defaultdict(dict)
-        rows = Exchange.objects.filter(
-            trajectory__in=ids, state=Exchange.State.ANSWERED, value__has_key="reasons"
-        ).order_by("trajectory", "step", "slot")
+        branches = [row for row in trajectories if row.run.kind == Run.Kind.BRANCH]
+        for branch in branches:
+            self._read(whole_log(branch), branch.pk, turns, scores)
+        others = {row.pk for row in trajectories} - {row.pk for row in branches}
+        if others:
+            self._read(Exchange.objects.filter(trajectory__in=others), None, turns, scores)
+
+    def _read(
+        self,
+        log: QuerySet[Exchange],
+        branch: int | None,
+        turns: Collection[int] | None,
+        scores: Collection[int],
+    ) -> None:
+        """Read exchanges, all as those of ``branch`` if it is given."""
+        order = ("trajectory", "step", "slot") if branch is None else ("step", "slot")
+        rows = log.filter(state=Exchange.State.ANSWERED, value__has_key="reasons").order_by(*order)
         if turns is not None:
             judged = rows.filter(value__has_key="violated").values_list("trajectory", "step")
-            steps = {step for pk, step in judged if self._turn(pk, step) in turns}
+            steps = {step for pk, step in judged if self._turn(branch or pk, step) in turns}
             rows = rows.filter(Q(pk__in=scores) | Q(step__in=steps))
-        for pk, trajectory, step, value in rows.values_list("pk", "trajectory", "step", "value"):
+        for pk, owner, step, value in rows.values_list("pk", "trajectory", "step", "value"):
+            trajectory = branch or owner
             reasons = value.get("reasons") if isinstance(value, dict) else None
             if not isinstance(value, dict) or not isinstance(reasons, dict):
                 continue

@@ -15,7 +15,7 @@ from benchmarks.core.errors import AskMismatch, CoreError, UnreadableReply
 from benchmarks.core.replay import NotStored, Playback, play_back
 from benchmarks.core.system import System
 from benchmarks.mappers import core_exchange, core_task
-from benchmarks.models import AnswererVersion, Exchange, JudgeScore, StoredMessage, Violation
+from benchmarks.models import AnswererVersion, Exchange, JudgeScore, Run, StoredMessage, Violation
 from benchmarks.runs.versions import episode_of, seeds_of
 from benchmarks.verification.stored_rows import StoredTrajectory
 
@@ -56,6 +56,8 @@ def derive(stored: StoredTrajectory, system: System, wrong: Mapping[str | int, s
     seed = derive_seed(trajectory.run.seed, task.id, trajectory.run.level, trajectory.attempt)
     if trajectory.judged is not None:
         seed = trajectory.judged.seed
+    if trajectory.run.kind == Run.Kind.BRANCH:
+        seed = trajectory.branch.parent.seed
     _same("seed of the trajectory", trajectory.seed, seed)
     seeds = seeds_of(trajectory, task)
     _check_exchanges(stored.exchanges, system, seeds, wrong)
@@ -125,8 +127,11 @@ def _check_roles(stored: StoredTrajectory, system: System, task: types.Task) -> 
         for role, given in run.roles.items()
         for seat, assignment in zip(system.seats(role, run.settings), given, strict=False)
     }
+    begins = 0  # What a branch shares was checked where it is stored; its edit has its author.
+    if run.kind == Run.Kind.BRANCH:
+        begins = stored.trajectory.branch.steps
     for row in stored.exchanges:
-        if row.role in stored.trajectory.role_changes:
+        if row.role in stored.trajectory.role_changes or row.step < begins:
             continue
         who = row.answerer
         name = f"{row.role}, seat {row.seat}" if row.seat else row.role

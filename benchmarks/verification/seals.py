@@ -31,6 +31,7 @@ EXCHANGE = (
     "repeats", "state", "text", "value", "reason", "reasoning", "model_reported", "tokens_in",
     "tokens_out", "cost", "latency", "finish", "tries",
 )  # fmt: skip
+BRANCH = ("steps", "turn", "arm", "edited_slot")
 SUGGESTION = ("step", "slot", "ask_digest", "seed", "state", "text", "value", "reason")
 TURN = ("index", "text", "feedback", "payload", "is_final")
 VIOLATION = ("key", "kind", "text", "revealed", "new", "repeated")
@@ -105,6 +106,8 @@ def _tasks(run: Run) -> Iterator[Any]:
 
 def _log_of(stored: StoredTrajectory) -> Iterator[Any]:
     yield _identity(stored)
+    if stored.trajectory.run.kind == Run.Kind.BRANCH:
+        yield _columns(stored.trajectory.branch, BRANCH)
     for row in stored.exchanges:
         withdrawn = ["withdrawn"] if row.withdrawn_at else []
         yield [*_columns(row, EXCHANGE), row.answerer.digest, *withdrawn]

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import F, QuerySet
 
+from benchmarks.calls.whole_log import whole_log
 from benchmarks.mappers import core_identity, core_message
 from benchmarks.models import (
     AnswererVersion,
@@ -51,9 +52,15 @@ def read_stored(run: Run, ids: Sequence[int]) -> list[StoredTrajectory]:
         stored.trajectory.run = run
         stored.trajectory.task.dataset = run.dataset
     mine = {"trajectory__in": list(stored_by_id)}
-    exchanges = Exchange.every.filter(**mine).select_related("answerer")
-    for exchange in exchanges.order_by("step", "slot", "attempt"):
-        stored_by_id[exchange.trajectory_id].exchanges.append(exchange)
+    in_order = ("step", "slot", "attempt")
+    if run.kind == Run.Kind.BRANCH:
+        for stored in stored_by_id.values():
+            log = whole_log(stored.trajectory, every=True).select_related("answerer")
+            stored.exchanges += log.order_by(*in_order)
+    else:
+        exchanges = Exchange.every.filter(**mine).select_related("answerer")
+        for exchange in exchanges.order_by(*in_order):
+            stored_by_id[exchange.trajectory_id].exchanges.append(exchange)
     for turn in Turn.objects.filter(**mine).order_by("index"):
         stored_by_id[turn.trajectory_id].turns.append(turn)
     violations = Violation.objects.filter(turn__trajectory__in=list(stored_by_id))
@@ -62,7 +69,7 @@ def read_stored(run: Run, ids: Sequence[int]) -> list[StoredTrajectory]:
     for score in _scores(run, list(stored_by_id)).order_by("pk"):
         about = stored_by_id.get(score.trajectory_id) or stored_by_id[score.by]
         about.scores[score.turn_index].append(score)
-    for suggestion in Suggestion.objects.filter(**mine).order_by("step", "slot", "attempt"):
+    for suggestion in Suggestion.objects.filter(**mine).order_by(*in_order):
         stored_by_id[suggestion.trajectory_id].suggestions.append(suggestion)
     return list(stored_by_id.values())
 
