@@ -15,6 +15,7 @@ from analysis.browser.groups import views as groups
 from analysis.browser.questions import views as questions
 from analysis.downloads.urls import export_paths
 from analysis.pages import views as reports
+from analysis.pages.branches import views as branching
 from analysis.pages.catalogue import PAGES
 from analysis.pages.quality import views as quality
 from analysis.pages.replicates import views as experiments
@@ -105,6 +106,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("trajectories/facts/progress/", browse.facts_progress, name="facts_progress"),
     path("trajectories/<int:trajectory_id>/", trajectory.trajectory, name="trajectory"),
     *reading_paths,
+    path("trajectories/branches/<int:run_id>/", branching.branches, name="branches"),
+    path(
+        "trajectories/branches/<int:run_id>/<slug:part>.csv",
+        branching.table,
+        name="branches_table",
+    ),
     path("compare/", comparing.compare, name="compare"),
     path("compare/runs/", flips.compare_runs, name="compare_runs"),
     path("compare/runs/tasks.csv", flips.compare_runs_table, name="compare_runs_table"),

@@ -15,6 +15,7 @@ urlpatterns = [
     path("", include("benchmarks.validity.urls")),
     path("", include("benchmarks.verification.urls")),
     path("", include("benchmarks.judging.urls")),
+    path("", include("benchmarks.branches.urls")),
     path("", include("benchmarks.imports.urls")),
     path("", include("benchmarks.trajectories.urls")),
     path("", include("benchmarks.lists.urls")),

@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from analysis.browser import reading
+from analysis.browser.branches import branch_tree, may_branch
 from analysis.browser.list_views import in_list, list_query
 from analysis.browser.session_views import asked_place, message_address
 from annotation.access import person
@@ -98,6 +99,8 @@ def page_context(request: HttpRequest, trajectory: Trajectory) -> dict[str, Any]
         "above": own_template(trajectory.run.dataset.system, "_above.html"),
         "beside": own_template(trajectory.run.dataset.system, "_beside.html"),
         "may_start": request.user.has_perm(START),
+        "tree": branch_tree(trajectory, visibility(request)),
+        "branches_here": may_branch(trajectory.run),
         "export": ExportMenu(reverse("analysis:trajectory_export", args=[trajectory.pk])),
         **in_list(request, trajectory),
     }

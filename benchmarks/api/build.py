@@ -8,6 +8,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
 from benchmarks.api import (
+    branches,
     catalogue,
     deletions,
     endpoints,
@@ -72,6 +73,7 @@ def make_api(more: Iterable[tuple[str, Router]] = (), handlers: errors.Handlers 
         ("", endpoints.router),
         ("", runs.router),
         ("", judgings.router),
+        ("", branches.router),
         ("", trajectories.router),
         ("", turns.router),
         ("", scores.router),

@@ -27,12 +27,7 @@ from benchmarks.runs.services import (
     count_created,
 )
 from benchmarks.runs.versions import BRANCHES, missing_version
-from benchmarks.trajectories.exchanges import (
-    TurnSteps,
-    agent_role,
-    exchange_rows,
-    turn_steps,
-)
+from benchmarks.trajectories.exchanges import TurnSteps, agent_role, turn_steps
 
 S, R = Trajectory.Status, Exchange.State
 # Of one fork: more replays than this are asked for by mistake.
@@ -113,7 +108,10 @@ def answers_in(trajectory: Trajectory, turn: int) -> list[GivenAnswer]:
 
     Raises ``BranchRefused`` if there is no such turn.
     """
-    rows = exchange_rows(trajectory, _steps_of(trajectory, turn))
+    part = _steps_of(trajectory, turn)
+    rows = whole_log(trajectory).filter(step__gte=part.first)
+    if part.end is not None:
+        rows = rows.filter(step__lt=part.end)
     answers: dict[tuple[int, int], GivenAnswer] = {}
     for row in rows.order_by("step", "slot", "attempt"):
         first = answers.get((row.step, row.slot))

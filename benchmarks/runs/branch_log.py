@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from benchmarks.calls.log import PLAYED_BACK
 from benchmarks.calls.whole_log import whole_log
 from benchmarks.models import CallColumns
 from benchmarks.runs.log import DatabaseLog
@@ -12,4 +11,4 @@ class BranchLog(DatabaseLog):
     """The log of a branch: it reads what it shares, and writes its own exchanges only."""
 
     def _stored_calls(self) -> Iterable[CallColumns]:
-        return whole_log(self.trajectory).only(*PLAYED_BACK)
+        return whole_log(self.trajectory, every=True).only(*self._columns)

@@ -195,6 +195,9 @@ def _withdraw(trajectory: Trajectory, where: Q, status: str) -> int:
         if here.filter(status__in=[S.DONE, S.CANCELLED]).exists():
             raise RunError("this is over, so nothing of it can be withdrawn")
         rows = Exchange.objects.filter(where, trajectory=trajectory)
+        first = rows.order_by("step").values_list("step", flat=True).first()
+        if first is not None and trajectory.branches.filter(steps__gt=first).exists():
+            raise RunError("somebody has branched from here, so what was said before stays")
         count = rows.update(withdrawn_at=timezone.now())
         if not count:
             raise RunError("nothing was said there that could be withdrawn")

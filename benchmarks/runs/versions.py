@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from benchmarks.calls.whole_log import branch_of
 from benchmarks.core.digests import derive_seed, digest_text
 from benchmarks.core.plugins import PLUG_IN, find_plug_in
 from benchmarks.core.registry import find_system
@@ -82,7 +83,7 @@ def seeds_of(trajectory: Trajectory, task: Task) -> Callable[[int, int], int]:
     """
     run = trajectory.run
     if run.kind == Run.Kind.BRANCH:
-        branch = trajectory.branch
+        branch = branch_of(trajectory)
         shared = seeds_of(branch.parent, task)
 
         def seed_in_branch(step: int, slot: int) -> int:

@@ -11,7 +11,7 @@ from benchmarks.core.ports.results import NEARLY, HeaderAnswer, TrajectoryResult
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, system_of
 from benchmarks.core.types import Outcome
 from benchmarks.mappers import core_outcome, core_task
-from benchmarks.models import JudgeScore, Trajectory, Violation
+from benchmarks.models import JudgeScore, Run, Trajectory, Violation
 from benchmarks.trajectories.turns import TurnView
 from benchmarks.trajectories.word_search import with_words
 from benchmarks.visibility import EVERYTHING, Visibility
@@ -68,8 +68,9 @@ def trajectory_list(
     first turn, are left out.
     """
     rows = Trajectory.objects.all()
-    if not chosen.get("run"):  # what judges look at again is listed with its run, if anywhere
+    if not chosen.get("run"):  # re-judged trajectories and branches are listed by run
         rows = rows.filter(judged=None)
+        rows = rows.exclude(run__in=Run.objects.filter(kind=Run.Kind.BRANCH).order_by())
     equal = {
         "dataset": "run__dataset",
         "agent": "run__agent",

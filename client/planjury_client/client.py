@@ -181,6 +181,20 @@ class PlanJury(Transport):
         """
         return self._download("/runs/{run_id}/export", target, {"format": format}, run_id=run)
 
+    # --- Branches ---------------------------------------------------------------------------------
+
+    def branches(self, trajectory: int) -> list[dict[str, Any]]:
+        """Return the branches that leave a trajectory, oldest first."""
+        return list(self._get("/trajectories/{trajectory_id}/branches", trajectory_id=trajectory))
+
+    def start_branches(self, trajectory: int, **fields: Any) -> dict[str, Any]:
+        """Say something else at a ``turn`` (``text``, ``replays``, ``compare``, …) and play on.
+
+        Without a ``turn`` every turn is asked again, to see which one decided a failure.
+        """
+        route = "/trajectories/{trajectory_id}/branches"
+        return dict(self._post(route, fields, once=True, trajectory_id=trajectory))
+
     # --- Re-judging -------------------------------------------------------------------------------
 
     def judgings(self, run: int) -> list[dict[str, Any]]:

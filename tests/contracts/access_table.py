@@ -89,6 +89,8 @@ api:get_endpoint                  GET  login    403      403      403      403  
 api:preview_judging               POST login    403      403      403      403      403      403      403      422      422
 api:start_new_judging             POST login    403      403      403      403      403      403      403      422      422
 api:list_judgings                 GET  login    403      403      403      403      403      403      ok       403      ok
+api:start_trajectory_branches     GET  login    403      403      403      403      403      403      ok       403      ok
+api:start_trajectory_branches     POST login    403      403      403      403      403      403      403      422      422
 api:choose_primary_judging        POST login    403      403      403      403      403      403      403      422      422
 api:list_studies                  POST login    403      403      403      403      403      403      403      422      422
 api:preview_study                 POST login    403      403      403      403      403      403      403      422      422
@@ -196,6 +198,8 @@ benchmarks:judging_choose         POST login    403      403      403      403  
 benchmarks:judge_list             GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:judging_new            GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:judging_new            POST login    403      403      403      403      403      403      403      422      422
+benchmarks:branch_new             GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:branch_new             POST login    403      403      403      403      403      403      403      422      422
 benchmarks:judge_try              GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:judge_try              POST login    403      403      403      403      403      403      403      422      422
 benchmarks:judge_trial            GET  login    403      403      403      403      403      403      403      ok       ok
@@ -242,6 +246,8 @@ benchmarks:dataset_progress       GET  login    403      403      403      403  
 benchmarks:trajectory_exchanges   GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:trajectory_retry       POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:trajectory_restart     POST login    403      403      403      403      403      403      403      moved    moved
+analysis:branches                 GET  login    403      403      403      403      403      403      404      403      404
+analysis:branches_table           GET  login    403      403      403      403      403      403      404      403      404
 analysis:compare                  GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:compare_runs             GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:compare_runs_table       GET  login    403      403      403      403      403      403      ok       403      ok

@@ -28,6 +28,7 @@ WRITES = {
     ("post", "/api/v1/runs/{run_id}/judging"),
     ("post", "/api/v1/imports"),
     ("post", "/api/v1/judgings"),
+    ("post", "/api/v1/trajectories/{trajectory_id}/branches"),
     ("post", "/api/v1/judgings/plan"),
     ("post", "/api/v1/endpoints"),
     ("post", "/api/v1/sessions"),

@@ -1,0 +1,84 @@
+"""The tree of a trajectory and its branches, as the page of each of them shows it."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from django.urls import reverse
+
+from benchmarks.core.ports.results import TrajectoryResult
+from benchmarks.models import Branch, Run, Trajectory
+from benchmarks.trajectories import selectors as trajectories
+from benchmarks.visibility import Visibility
+
+# So many trajectories are drawn; results pages list all replays.
+MOST = 400
+
+
+@dataclass
+class BranchNode:
+    """A trajectory of the tree, or several replays that leave at the same place.
+
+    ``result`` is of a single one; ``right`` counts replays that end right.
+    """
+
+    words: str
+    url: str
+    current: bool
+    size: int = 1
+    ended: int = 0
+    right: int = 0
+    result: TrajectoryResult | None = None
+    below: "list[BranchNode]" = field(default_factory=list)
+
+
+def branch_tree(trajectory: Trajectory, seen: Visibility) -> BranchNode | None:
+    """Return the tree that a trajectory belongs to; None where nobody has branched."""
+    root = trajectory.pk
+    while (above := Branch.objects.filter(trajectory=root).first()) is not None:
+        root = above.parent_id
+    below: dict[int, list[Branch]] = defaultdict(list)
+    more = [root]
+    count = 0
+    while more and count < MOST:
+        branches = list(Branch.objects.filter(parent__in=more).order_by("trajectory")[:MOST])
+        for branch in branches:
+            below[branch.parent_id].append(branch)
+        more = [branch.trajectory_id for branch in branches]
+        count += len(branches)
+    if not below:
+        return None
+    ids = {root, *(branch.trajectory_id for rows in below.values() for branch in rows)}
+    readable = seen.of(trajectories.with_page_relations().filter(pk__in=ids))
+    rows = {row.pk: row for row in readable}
+    known = trajectories.counted_metrics(list(rows.values()))
+    results = {pk: trajectories.trajectory_result(row, known[pk]) for pk, row in rows.items()}
+
+    def node(members: list[int], words: str, url: str) -> BranchNode:
+        mine = [pk for pk in members if pk in rows]
+        made = BranchNode(words, url, trajectory.pk in mine, len(mine))
+        made.ended = sum(rows[pk].status == Trajectory.Status.DONE for pk in mine)
+        made.right = sum(results[pk].tone == "ok" for pk in mine)
+        if len(mine) == 1:
+            made.result = results[mine[0]]
+        groups: dict[tuple[int, int, str], list[int]] = defaultdict(list)
+        for pk in mine:
+            for branch in below.get(pk, ()):
+                if branch.trajectory_id in rows:
+                    run = rows[branch.trajectory_id].run_id
+                    groups[run, branch.turn, branch.arm].append(branch.trajectory_id)
+        for (run, turn, arm), those in groups.items():
+            label = f"Turn {turn}: {Branch.Arm(arm).label.lower()}"
+            at = (
+                reverse("analysis:trajectory", args=[those[0]])
+                if len(those) == 1
+                else reverse("analysis:branches", args=[run])
+            )
+            made.below.append(node(those, label, at))
+        return made
+
+    return node([root], "Original", reverse("analysis:trajectory", args=[root]))
+
+
+def may_branch(run: Run) -> bool:
+    """Return whether trajectories of a run of this kind can be branched at all."""
+    return run.kind in (Run.Kind.MADE, Run.Kind.BRANCH)

@@ -1,0 +1,94 @@
+"""CPU cost of a fork beside that of as many ordinary continuations.
+
+``python -m tests.bench.forking``: a trajectory with models' judges played by scripts is forked at
+its middle, ten replays with the answer as it was. Beside it, ten trajectories with the same log up
+to there, as a killed worker leaves them, are continued. Both are carried by the same worker; the
+fork's time includes making the branches. Chance makes some of them longer, so figures are for each
+call. Repeated in turns, the median counts.
+"""
+
+import os
+import statistics
+import tempfile
+import time
+
+from tests.bench.storing import machine, set_up, tell
+
+K, ROUNDS, BUDGET = 10, 7, 1.05
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["ENDPOINT_THREADS"] = "0"
+        set_up(folder)
+        from django.contrib.auth.models import User
+
+        from benchmarks.branches.services import answers_in, branch_with_answer
+        from benchmarks.models import Exchange, JudgeScore, Run, Trajectory, Turn
+        from benchmarks.runs.worker import work_on_run
+        from benchmarks.trajectories.exchanges import turn_steps
+        from tests.factories.benchmarks import save_sample_dataset, start_sample_runs
+
+        user = User.objects.create_user("bench")
+        dataset = save_sample_dataset(1)
+        settings = {"max_turns": 8}
+
+        def fresh(n: int) -> Run:
+            (run,) = start_sample_runs("creature-of-habit", dataset=dataset, settings=settings)
+            first = run.trajectories.get()
+            for attempt in range(2, n + 1):
+                first.pk, first.attempt, first._state.adding = None, attempt, True
+                first.save()
+            work_on_run(run_id=run.pk, owner="bench")
+            return run
+
+        def cpu(work: object) -> float:
+            began = time.process_time()
+            work()  # type: ignore[operator]
+            return (time.process_time() - began) * 1000
+
+        parent = fresh(1).trajectories.get()
+        turn = (parent.turn_count + 1) // 2
+        text = answers_in(parent, turn)[0].given.text
+        step = turn_steps(parent)[turn - 1].first + 1
+
+        def fork() -> None:
+            began = time.process_time()
+            run = branch_with_answer(
+                trajectory=parent, turn=turn, text=text, by=user, replays=K, seed=len(forks)
+            )
+            made.append((time.process_time() - began) * 1000)
+            work_on_run(run_id=run.pk, owner="bench")
+            own = Exchange.objects.filter(trajectory__run=run).count()
+            forks.append(own - K)  # without the edited answers
+
+        forks: list[int] = []
+        made: list[float] = []
+        ratios, figures = [], []
+        for _ in range(ROUNDS):
+            run = fresh(K)
+            mine = {"trajectory__run": run}
+            JudgeScore.objects.filter(**mine, turn_index__gte=turn).delete()
+            Turn.objects.filter(**mine, index__gte=turn).delete()
+            Exchange.objects.filter(**mine, step__gte=step).delete()
+            before = Exchange.objects.filter(**mine).count()
+            run.trajectories.update(status=Trajectory.Status.PENDING, turn_count=turn - 1)
+            Run.objects.filter(pk=run.pk).update(status=Run.Status.QUEUED)
+            plain = cpu(lambda run=run: work_on_run(run_id=run.pk, owner="bench"))
+            calls = Exchange.objects.filter(**mine).count() - before
+            forked = cpu(fork)
+            ratios.append((forked / forks[-1]) / (plain / calls))
+            figures.append((plain / calls, forked / forks[-1]))
+        plain, forked = (statistics.median(column) for column in zip(*figures, strict=True))
+        ratio = statistics.median(ratios)
+        print(machine())
+        print(
+            f"fork at turn {turn} of {parent.turn_count}, k = {K}, {forks[-1]} calls: "
+            f"{forked:.3f} ms a call; {K} ordinary continuations: {plain:.3f} ms a call; ratio "
+            f"{ratio:.3f} (budget {BUDGET}); making the branches: {statistics.median(made):.0f} ms"
+        )
+        tell([f"fork: {ratio:.3f} times"] if ratio > BUDGET else [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""Branching on the page, by the API and from the terminal."""
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.test import Client
+from django.urls import reverse
+
+from benchmarks.models import Branch, Run, Trajectory
+from tests.factories.benchmarks import play, save_sample_dataset, start_sample_runs
+
+pytestmark = pytest.mark.django_db
+PLAN = "1. Fill the kettle.\n2. Switch the kettle on."
+
+
+@pytest.fixture
+def parent(db: None) -> Trajectory:
+    """An ended trajectory of a few turns."""
+    settings = {"max_turns": 3, "rubric_judges": 1}
+    (run,) = start_sample_runs(
+        "creature-of-habit", dataset=save_sample_dataset(1), settings=settings
+    )
+    play(run)
+    return run.trajectories.get()
+
+
+def page(trajectory: Trajectory) -> str:
+    return reverse("benchmarks:branch_new", args=[trajectory.pk])
+
+
+def test_a_researcher_branches_on_the_page(researcher: Client, parent: Trajectory) -> None:
+    own = researcher.get(reverse("analysis:trajectory", args=[parent.pk])).content.decode()
+    assert f"{page(parent)}?turn=1" in own and "Which turn decided it?" in own
+    shown = researcher.get(page(parent), {"turn": 1}).content.decode()
+    assert parent.turns.all()[0].text.splitlines()[0][:20] in shown.replace("&#x27;", "'")
+    given = {"turn": 1, "answer": "agent", "text": PLAN, "replays": 1, "seed": 3}
+    response = researcher.post(page(parent), given)
+    assert response.status_code == 302
+    run = Run.objects.get(kind=Run.Kind.BRANCH)
+    assert response["Location"] == reverse("analysis:branches", args=[run.pk])
+    assert run.seed == 3 and run.created_by is not None
+    play(run)
+    branch = run.trajectories.get()
+    result = researcher.get(response["Location"])
+    assert result["Location"] == reverse("analysis:trajectory", args=[branch.pk])
+    for each in (parent, branch):
+        tree = researcher.get(reverse("analysis:trajectory", args=[each.pk])).content.decode()
+        assert "Turn 1: another answer" in tree and "Original" in tree
+
+
+def test_the_effect_of_an_answer_is_shown(researcher: Client, parent: Trajectory) -> None:
+    given = {"turn": 1, "answer": "agent", "text": PLAN, "replays": 3, "seed": 0, "compare": "on"}
+    address = researcher.post(page(parent), given)["Location"]
+    assert "Replays are under way" in researcher.get(address).content.decode()
+    play(Run.objects.get(kind=Run.Kind.BRANCH))
+    shown = researcher.get(address).content.decode()
+    assert "another answer at turn 1" in shown.lower() and "Same answer" in shown
+    table = researcher.get(f"{address}effect.csv").content.decode()
+    assert table.splitlines()[0].startswith("measure") and "Turns" in table
+
+
+def test_every_turn_is_replayed_and_tested(researcher: Client, parent: Trajectory) -> None:
+    given = {"every": "1", "every-replays": 2, "every-seed": 0}
+    address = researcher.post(page(parent), given)["Location"]
+    play(Run.objects.get(kind=Run.Kind.BRANCH))
+    shown = researcher.get(address).content.decode()
+    assert "Holm" in shown and "Turn 1" in shown
+    assert "decided it" in shown or "could be tested" in shown
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"text": ""}, "Write the other answer."),
+        ({"replays": 0}, "greater than or equal to 1"),
+        ({"cost_cap": 0}, "Expected an amount above 0"),
+        ({"turn": 9}, "There is no turn 9"),
+        ({"agent": "human", "replays": 2}, "would have to play 2 replays"),
+        ({"answer": "world_judge", "text": "perhaps"}, ""),
+    ],
+)
+def test_bad_input_is_refused_on_the_page(
+    researcher: Client, parent: Trajectory, given: dict[str, Any], message: str
+) -> None:
+    sent = {"turn": 1, "answer": "agent", "text": PLAN, "replays": 1, "seed": 0} | given
+    response = researcher.post(page(parent), sent)
+    assert response.status_code == 422 and message in response.content.decode()
+    assert not Branch.objects.exists()
+
+
+def test_imported_trajectories_say_that_they_cannot_be_branched(
+    researcher: Client, parent: Trajectory
+) -> None:
+    Run.objects.filter(pk=parent.run_id).update(kind=Run.Kind.IMPORTED)
+    assert "has no log of calls" in researcher.get(page(parent)).content.decode()
+    own = researcher.get(reverse("analysis:trajectory", args=[parent.pk])).content.decode()
+    assert page(parent) not in own
+
+
+def test_who_may_not_start_runs_cannot_branch(
+    reader: Client, stranger: Client, parent: Trajectory
+) -> None:
+    for client in (reader, stranger):
+        assert client.get(page(parent)).status_code == 403
+        assert client.post(page(parent), {"turn": 1, "text": PLAN}).status_code == 403
+    own = reader.get(reverse("analysis:trajectory", args=[parent.pk])).content.decode()
+    assert page(parent) not in own
+
+
+def test_branches_are_no_ordinary_trajectories(researcher: Client, parent: Trajectory) -> None:
+    given = {"turn": 1, "answer": "agent", "text": PLAN, "replays": 2, "seed": 0}
+    researcher.post(page(parent), given)
+    run = Run.objects.get(kind=Run.Kind.BRANCH)
+    play(run)
+    listed = researcher.get(reverse("analysis:trajectory_list")).content.decode()
+    for row in run.trajectories.all():
+        assert f"/trajectories/{row.pk}/" not in listed
+
+
+def test_the_command_branches(parent: Trajectory, researcher: Client) -> None:
+    out = StringIO()
+    options = {"turn": 1, "text": PLAN, "replays": 2, "user": "researcher"}
+    call_command("branch_trajectory", parent.pk, **options, wait=True, stdout=out)
+    assert "2 branches of" in out.getvalue() and "turn 1, another answer: 2 ×" in out.getvalue()
+    out = StringIO()
+    call_command("branch_trajectory", parent.pk, **options, as_json=True, stdout=out)
+    assert len(json.loads(out.getvalue())["branches"]) == 2
+    for wrong, message in (
+        ({"turn": 77}, "There is no turn 77"),
+        ({"user": "nobody"}, "no account"),
+        ({"text": ""}, "Write the other answer"),
+    ):
+        with pytest.raises(CommandError, match=message):
+            call_command("branch_trajectory", parent.pk, **{**options, **wrong})
+    with pytest.raises(CommandError, match="no trajectory 999999"):
+        call_command("branch_trajectory", 999999, **options)
