@@ -40,6 +40,7 @@ def _desk(folder: str, prefix: str, part: str) -> list[URLPattern]:
         path(at, desk.desk, kwargs, name=f"{prefix}desk"),
         path(f"{at}answers/", desk.answers, kwargs, name=f"{prefix}answers"),
         path(f"{at}submit/", desk.submit, kwargs, name=f"{prefix}submit"),
+        path(f"{at}images/<slug:digest>/", desk.image, kwargs, name=f"{prefix}image"),
     ]
 
 

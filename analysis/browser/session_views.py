@@ -1,6 +1,5 @@
 """Messages of a long session: parts of a turn, and single texts, as a reader asks for them."""
 
-from base64 import b64decode
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,6 +13,7 @@ from benchmarks.access import fetch, signed_in
 from benchmarks.models import Trajectory
 from benchmarks.responses import own_template, wants_fragment
 from benchmarks.trajectories import selectors as trajectories
+from benchmarks.trajectories.images import image_response
 from benchmarks.trajectories.messages import message_part
 from benchmarks.trajectories.session_map import MessageGap, message_window, session_map
 
@@ -80,11 +80,4 @@ def trajectory_message(request: HttpRequest, trajectory_id: int, number: int) ->
 def trajectory_image(request: HttpRequest, trajectory_id: int, digest: str) -> HttpResponse:
     """Send an image of a message; its type was told by its content when it was stored."""
     trajectory = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
-    image = trajectory.images.filter(digest=digest).first()
-    if image is None:
-        raise Http404("There is no such image.")
-    response = HttpResponse(b64decode(image.data), content_type=image.media_type)
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    response["Cache-Control"] = "private, max-age=86400"
-    return response
+    return image_response(trajectory.pk, digest)

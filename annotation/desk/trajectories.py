@@ -277,6 +277,12 @@ class Dialogue:
     hides: bool
     span: Mapping[str, Any] = field(default_factory=dict)
 
+    def shows_image(self, digest: str) -> bool:
+        """Return whether one of the messages that are shown has this image."""
+        turns = [message for turn in self.turns for message in turn.messages]
+        shown = [one for message in (*self.opening, *turns) for one in message.attachments]
+        return any(one.digest == digest for one in shown)
+
 
 def load_dialogue(item: Assignment) -> Dialogue:
     """Return the messages of an item in three queries; ``hides``: something hidden is not shown

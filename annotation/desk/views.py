@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -27,6 +27,7 @@ from annotation.desk.services import (
     slots_of,
     submit_assignment,
 )
+from annotation.desk.trajectories import load_dialogue
 from annotation.errors import Incomplete, Refused
 from annotation.json_bodies import BadBody, read_json_body
 from annotation.messages.selectors import count_unread
@@ -43,6 +44,7 @@ from annotation.training.services import tells_expected
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 from benchmarks.paging import as_id
+from benchmarks.trajectories.images import image_response
 
 Part, State = Assignment.Part, Assignment.State
 SKIP_REASONS = (
@@ -92,6 +94,7 @@ def _show(
     working = page.participant is not None and page.participant.state == Participant.State.ACTIVE
     context = {
         "desk": page,
+        "images": f"{desk_url(item)}images/",
         "folded": request.COOKIES.get(folds_cookie(access.user)) == "1",
         "unit": page.questionnaire.unit,
         "reading": page.reading,
@@ -127,6 +130,18 @@ def _show(
         }
     status = 200 if refused is None else STATUS[refused.code]
     return TemplateResponse(request, "annotation/desk.html", context, status=status)
+
+
+@require_safe
+@signed_in
+def image(
+    request: HttpRequest, pk: int, position: int, digest: str, part: str = Part.MAIN
+) -> HttpResponse:
+    """Send an image of a message that the desk shows."""
+    _, item = fetch_assignment(request, pk, position, part)
+    if item.trajectory_id is None or not load_dialogue(item).shows_image(digest):
+        raise Http404("There is no such image.")
+    return image_response(item.trajectory_id, digest)
 
 
 def folds_cookie(user: User) -> str:

@@ -4,16 +4,15 @@ Pages, the API and the command name them before anything is written; the tests o
 format to its sentence.
 """
 
-_RATINGS = "People's ratings are in the folder to publish only."
-_WHOLE = "Holds all of a trajectory."
+_WHOLE = "Holds all of a trajectory, and people's ratings."
 LIMITS: dict[str, str] = {
-    "openai-chat": f"{_WHOLE} {_RATINGS}",
-    "atif": "Moves each tool result into the step of its call. Scores, files and messages hidden "
-    f"from the agent are under extra. Images are files beside it, not read back. {_RATINGS}",
-    "inspect": "Leaves out tool definitions and undefined scores. Hidden conditions become lines "
-    f"of the target. Tokens of a message and files are metadata. {_RATINGS}",
-    "session-traces": "Leaves out the content of images. The Hub shows texts, reasoning, calls "
-    f"and results; everything else is in the first line, which it ignores. {_RATINGS}",
-    "huggingface": f"{_WHOLE} Holds people's ratings.",
-    "huggingface-parquet": f"{_WHOLE} Holds people's ratings.",
+    "openai-chat": "Holds all of a trajectory; no ratings of people.",
+    "atif": "Tool results move into the step of their call. Scores, files and messages hidden from "
+    "the agent are under extra, images in files that are not read back; no ratings of people.",
+    "inspect": "Leaves out tool definitions, undefined scores and ratings of people. Hidden "
+    "conditions become lines of the target; tokens of a message and files are metadata.",
+    "session-traces": "The Hub shows texts, reasoning, calls and results; the rest is in a header "
+    "that it ignores. Leaves out the content of images and ratings of people.",
+    "huggingface": _WHOLE,
+    "huggingface-parquet": _WHOLE,
 }

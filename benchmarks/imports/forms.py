@@ -84,10 +84,29 @@ class TurnsForm(forms.Form):
 
 
 class SpansForm(forms.Form):
-    """How many turns a span has that becomes an item of its own."""
+    """Which spans of turns become items of their own: all of one length, or those that are named.
+
+    Its value ``spans`` is a number of turns, or the named spans as a text.
+    """
 
     use_required_attribute = False
-    size = forms.IntegerField(label="Turns of a span", min_value=1, max_value=LARGEST)
+    size = forms.IntegerField(
+        label="Turns of a span", min_value=1, max_value=LARGEST, required=False
+    )
+    chosen = forms.CharField(
+        label="Or only these spans",
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3, "placeholder": "1-12, 30-45\n7: 3-9"}),
+        help_text="First and last turn. Before a colon: the number of the one trajectory meant.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        given = self.cleaned_data
+        given["spans"] = given.get("chosen", "").strip() or given.get("size")
+        if not given["spans"] and not self.errors:
+            self.add_error("size", "Give a number of turns, or name spans.")
+        return given
 
 
 def too_large() -> str:

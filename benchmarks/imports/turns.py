@@ -22,6 +22,7 @@ from benchmarks.formats.trajectory import TURNS, split_turns
 from benchmarks.imports.images import image_rows
 from benchmarks.imports.rows import check_number
 from benchmarks.imports.selectors import TURN_CHANGE
+from benchmarks.imports.spans import Spans, bounds, check_spans
 from benchmarks.imports.stored_messages import read_messages, rows_of_payloads, stored_turn
 from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind, keep_lease
 from benchmarks.models import Job, JudgeScore, Run, Trajectory, TrajectoryImage, Turn
@@ -77,13 +78,13 @@ def states_scores_of_turns(run: Run) -> bool:
     return run.trajectories.filter(payload__has_key="rubric").exists()
 
 
-def enqueue_spans(*, run: Run, size: int, created_by: User | None) -> Job:
-    """Let a worker copy a run in spans of so many turns."""
-    _check_spans(run, size)
+def enqueue_spans(*, run: Run, spans: Spans, created_by: User | None) -> Job:
+    """Let a worker copy a run in spans of so many turns, or in chosen spans."""
+    _check_spans(run, spans)
     return enqueue_job(
         kind=TURN_CHANGE,
         title=f"Copying run {run.pk} in spans",
-        payload={"run": run.pk, "spans": size},
+        payload={"run": run.pk, "spans": spans},
         created_by=created_by,
     )
 
@@ -116,12 +117,11 @@ def _check_run(run: Run) -> None:
         raise TurnsKept("its file states scores of single turns; they hold for these turns only")
 
 
-def _check_spans(run: Run, size: int) -> None:
+def _check_spans(run: Run, spans: Spans) -> None:
     _check_run(run)
-    if size < 1:
-        raise TurnsKept("a span has one turn or more")
     if "spans" in run.settings:
         raise TurnsKept("its trajectories are spans already")
+    check_spans(spans, dict(run.trajectories.values_list("pk", "turn_count")))
 
 
 @job_kind(TURN_CHANGE)
@@ -137,7 +137,7 @@ def run_change(job: Job, progress: Progress) -> None:
 
         if "spans" in given:
             run = copy_in_spans(
-                run=run, size=given["spans"], created_by=job.created_by, goes_on=goes_on
+                run=run, spans=given["spans"], created_by=job.created_by, goes_on=goes_on
             )
         elif given["copy"]:
             run = copy_with_turns(
@@ -189,25 +189,26 @@ def copy_with_turns(
 
 
 def copy_in_spans(
-    *, run: Run, size: int, created_by: User | None, goes_on: Callable[[], None] = lambda: None
+    *, run: Run, spans: Spans, created_by: User | None, goes_on: Callable[[], None] = lambda: None
 ) -> Run:
-    """Return a copy of a run in which each span of so many turns is a trajectory of its own.
+    """Return a copy of a run in which each span of turns is a trajectory of its own.
 
     A span is an attempt at its task and says which turns it holds (``span`` in its metadata); what
     was stated of the whole trajectory is undefined for it. The same copy is made once.
     """
     with transaction.atomic():
-        copy, made = _copy_of(run, {"spans": size}, created_by)
+        copy, made = _copy_of(run, {"spans": spans}, created_by)
         if not made:
             return copy
-        _check_spans(run, size)
-        Run.objects.filter(pk=copy.pk).update(condition=f"{copy.condition}, spans of {size} turns")
+        _check_spans(run, spans)
+        words = f"spans of {spans} turns" if isinstance(spans, int) else "chosen spans"
+        Run.objects.filter(pk=copy.pk).update(condition=f"{copy.condition}, {words}")
         attempts: Counter[int] = Counter()
         for row in _portions(run, goes_on):
             turns = list(row.turns.order_by("index"))
-            for start in range(0, len(turns), size):
+            for first, last in bounds(spans, row.pk, len(turns)):
                 attempts[row.task_id] += 1
-                part = turns[start : start + size]
+                part = turns[first - 1 : last]
                 twin = _span(row, copy, part, len(turns), attempts[row.task_id])
                 _store(
                     row,

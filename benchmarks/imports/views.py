@@ -173,7 +173,7 @@ def run_turns(request: HttpRequest, run_id: int) -> HttpResponse:
         given = asked.cleaned_data
         try:
             if act == "spans":
-                enqueue_spans(run=run, size=given["size"], created_by=request.user)
+                enqueue_spans(run=run, spans=given["spans"], created_by=request.user)
             else:
                 enqueue_change(
                     run=run, by=given["turns"], copy=act == "copy", created_by=request.user

@@ -312,14 +312,17 @@ annotation:desk                   GET  login    404      ok       404      404  
 annotation:desk                   POST login    404      422      404      404      404      404      404      404      404
 annotation:answers                POST login    404      ok       404      404      404      404      404      404      404
 annotation:submit                 POST login    404      422      404      404      404      404      404      404      404
+annotation:image                  GET  login    404      404      404      404      404      404      404      404      404
 annotation:training_desk          GET  login    404      404      404      404      404      404      404      404      404
 annotation:training_desk          POST login    404      404      404      404      404      404      404      404      404
 annotation:training_answers       POST login    404      404      404      404      404      404      404      404      404
 annotation:training_submit        POST login    404      404      404      404      404      404      404      404      404
+annotation:training_image         GET  login    404      404      404      404      404      404      404      404      404
 annotation:background_desk        GET  login    404      404      404      404      404      404      404      404      404
 annotation:background_desk        POST login    404      404      404      404      404      404      404      404      404
 annotation:background_answers     POST login    404      404      404      404      404      404      404      404      404
 annotation:background_submit      POST login    404      404      404      404      404      404      404      404      404
+annotation:background_image       GET  login    404      404      404      404      404      404      404      404      404
 
 # Running a study
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin

@@ -279,3 +279,44 @@ def make_study_of(dataset: int) -> Study:
         [], ["ann", "bob"], questionnaire="tool_dialogues@1", items=ItemSource(dataset=str(dataset))
     )
     return create_planned_study(planned=plan_study(plan))
+
+
+def test_every_turn_of_a_session_is_asked_about(ann: User, manager: User) -> None:
+    plan = plan_for(
+        make_talk_runs(tasks=1)[:1], [ann], name="By turn", questionnaire="turn_dialogues@1"
+    )
+    study = create_planned_study(planned=plan_study(plan), by=manager)
+    item = study.assignments.get()
+    turns = item.trajectory.turn_count  # type: ignore[union-attr]
+    slots = [slot.name for slot in missing_slots(item)]
+    assert turns == 2 and len(slots) == 3 * turns
+    page = desk_of(study, ann)
+    assert page.count("Choice of means") >= turns and "0 of 6" in page
+
+
+def test_annotators_see_the_images_of_what_they_are_shown(
+    ann: User, bob: User, manager: User
+) -> None:
+    run = make_talk_runs(tasks=1)[0]
+    Trajectory.objects.all().delete()
+    talk = make_talk(
+        run, Task.objects.get(),
+        [[{"speaker": "assistant", "text": "Look."},
+          {"speaker": "tool", "text": "", "extra": {"attachments": [
+              {"kind": "image", "type": "image/png", "bytes": 7, "digest": "a" * 32}]}},
+          {"speaker": "user", "text": "", "hidden": True, "extra": {"attachments": [
+              {"kind": "image", "digest": "b" * 32}]}}]],
+    )  # fmt: skip
+    for digest in ("a" * 32, "b" * 32):
+        talk.images.create(digest=digest, media_type="image/png", data="iVBORw0KGgo=")
+    plan = plan_for([run], [ann], name="Seen", questionnaire="tool_dialogues@1", shows_hidden=False)
+    study = create_planned_study(planned=plan_study(plan), by=manager)
+    image = f"/studies/{study.pk}/annotate/1/images/{'a' * 32}/"
+    assert f'src="{image}"' in desk_of(study, ann)
+    answer = browser_of(ann).get(image)
+    assert (answer.status_code, answer["Content-Type"]) == (200, "image/png")
+    assert answer.content.startswith(b"\x89PNG")
+    assert browser_of(ann).get(image.replace("aaaa", "bbbb")).status_code == 404
+    hidden = image.replace("a" * 32, "b" * 32)
+    assert browser_of(ann).get(hidden).status_code == 404
+    assert browser_of(bob).get(image).status_code == 404

@@ -34,6 +34,7 @@ PUBLISHED = {
     "ten_questions@4": "d2455af091bd0275",
     "tool_dialogues@1": "bedf86da0bda9942",
     "tool_dialogues@2": "32d89495ef34a825",
+    "turn_dialogues@1": "78b3e573a82c4072",
     "turn_scores@1": "af0afc34aaba8450",
     "turn_scores@2": "6993c6a46ece6868",
     "turn_scores@3": "c192052e609f2914",
@@ -142,7 +143,10 @@ def test_a_dialogue_is_asked_only_what_it_has() -> None:
 
 @pytest.mark.django_db
 def test_the_questionnaires_of_a_system() -> None:
-    assert [q.id for q in questionnaires_for("external")] == ["tool_dialogues@2"]
+    assert [q.id for q in questionnaires_for("external")] == [
+        "tool_dialogues@2",
+        "turn_dialogues@1",
+    ]
     assert [q.id for q in questionnaires_for("adaplanbench")] == [
         "ten_questions@4", "turn_scores@3", "violation_check@3", "filter_check@3",
     ]  # fmt: skip

@@ -236,5 +236,28 @@ def test_spans_are_trajectories_of_their_own(run: Run, researcher: Client) -> No
     page = researcher.get(f"/trajectories/{second.pk}/").content.decode()
     assert "Turns 5 to 6 of 6" in page
     with pytest.raises(TurnsKept, match="spans already"):
-        copy_in_spans(run=copy, size=2, created_by=None)
-    assert copy_in_spans(run=run, size=4, created_by=None) == copy
+        copy_in_spans(run=copy, spans=2, created_by=None)
+    assert copy_in_spans(run=run, spans=4, created_by=None) == copy
+
+
+def test_chosen_spans_are_trajectories_of_their_own(run: Run, researcher: Client) -> None:
+    change_turns(run=run, by="step")
+    whole = run.trajectories.get()
+    url = f"/runs/{run.pk}/turns/"
+    for wrong, words in (
+        ("2-x", "line 1: &#x27;2-x&#x27; is no span"),
+        ("1-2\n4-3", "line 2: &#x27;4-3&#x27; is no span"),
+        ("2-7", "the longest trajectory has 6 turns, not 7"),
+        ("999: 1-2", "the run has no trajectory 999"),
+        ("me: 1-2", "&#x27;me&#x27; is no number of a trajectory"),
+    ):
+        answer = researcher.post(url, {"chosen": wrong, "act": "spans"})
+        assert answer.status_code == 422 and words in answer.content.decode(), wrong
+    assert researcher.post(url, {"act": "spans"}).status_code == 422
+    researcher.post(url, {"size": "4", "chosen": f"2-3, 3-5\n{whole.pk}: 6", "act": "spans"})
+    wake_up.wake_for_job(Job.objects.filter(kind="change-turns").latest("pk").pk)
+    copy = Run.objects.latest("pk")
+    spans = [row.payload["metadata"]["span"] for row in copy.trajectories.order_by("attempt")]
+    assert [(span["first"], span["last"]) for span in spans] == [(2, 3), (3, 5), (6, 6)]
+    assert sorted(shape(copy)) == sorted([*STEPS[1:3], *STEPS[2:5], STEPS[5]])
+    assert copy.condition.endswith("chosen spans")
