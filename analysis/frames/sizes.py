@@ -1,6 +1,6 @@
-"""Sizes of what runs draw from: recorded answers in pools, constraints in profiles."""
+"""Sizes: recorded answers in pools, constraints in profiles, words of plans."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.db.models import Count, Min
 
@@ -8,7 +8,7 @@ from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import by_id, counted
 from benchmarks.core.registry import find_system
 from benchmarks.mappers import core_task
-from benchmarks.models import Constraint, Dataset, Profile, Task, Trajectory
+from benchmarks.models import Constraint, Dataset, Profile, Task, Trajectory, Turn
 
 Sizes = dict[tuple[str, str], list[int]]
 
@@ -69,3 +69,9 @@ def profile_sizes(dataset: Dataset, closed_tasks: frozenset[int]) -> tuple[list[
     for (level, _), sizes in by_level_and_kind.items():
         sizes += [0] * (totals[level] - len(sizes))
     return levels, by_level_and_kind
+
+
+def plan_words(trajectories: Iterable[int]) -> dict[int, int]:
+    """Return the number of words of the last plan of each trajectory."""
+    rows = Turn.objects.filter(trajectory__in=list(trajectories), is_final=True).order_by()
+    return {pk: len(text.split()) for pk, text in rows.values_list("trajectory", "text")}

@@ -20,6 +20,7 @@ from analysis.kit import columns
 from analysis.kit.columns import Column
 from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
+from analysis.pages.judges.people_agree import show_where_people_agree
 from analysis.pages.judges.verdicts import (
     UnmetRequirement,
     summarize,
@@ -164,6 +165,8 @@ def content(page: Page) -> Content:
         "judges says nothing about who is right; bias against people does, as far as people are. "
         "“Below” and “above” mark what is clear after correction for all pairs.",
     )
+
+    show_where_people_agree(page, table)
 
     def links(rows: Callable[[SectionTests], int]) -> list[Link]:
         """Return the dimension of every row of a table that has so many rows of each part."""

@@ -7,6 +7,7 @@ from analysis.filters import Filters
 from analysis.filters.studies import select_study
 from analysis.pages.catalogue import PAGES
 from analysis.reports.content import Report
+from analysis.stats.judges.people_agree import ONE_LENGTH
 from analysis.stats.rater_agreement.alt_test import ITEMS_NEEDED
 from annotation.models import Study
 from benchmarks.models import Task
@@ -159,3 +160,25 @@ def test_what_takes_longer_on_the_agreement_page(root: User) -> None:
     (people,) = rows(made, "people")
     # 3 raters: on 4 of 8 items all pairs are equal, on 4 one of three.
     assert people["equal pairs of scores"] == pytest.approx((4 + 4 / 3) / 8, abs=1e-6)
+
+
+def test_judges_are_read_apart_where_people_agree(root: User) -> None:
+    study = build(people=3, items=20)
+    made = report(root, study=str(study.pk))
+    groups = [row for row in rows(made, "people-agree") if row["judge"] is not None]
+    agree = [row for row in groups if row["items where"] == "People agree"]
+    apart = [row for row in groups if row["items where"] == "Further apart"]
+    assert [row["judge"] for row in agree if row["people"] != 1] == []
+    # Of three people one is two points off in half of the items: a third of pairs are equal there.
+    assert all(abs(float(str(row["people"])) - 1 / 3) < 1e-5 for row in apart)
+    table = made.table("people-agree")
+    assert table is not None and len(table.rows) == 9
+    length = made.table("length")
+    assert length is not None and {cell.reason for row in length.rows for cell in row} >= {
+        ONE_LENGTH
+    }
+
+
+def test_one_person_each_has_no_table_of_agreement(root: User) -> None:
+    study = build(people=1, items=5)
+    assert report(root, study=str(study.pk)).table("people-agree") is None
