@@ -59,27 +59,6 @@ def mean_t(
     return _grouped(np.zeros(kept.size, dtype=np.int64), kept, 1, level, [counts])[0].within(*scale)
 
 
-def mean_from_sums(
-    n: int,
-    total: float,
-    total_squares: float,
-    *,
-    level: float = 0.95,
-    excluded: Mapping[str, int] | None = None,
-) -> Estimate:
-    """Compute `mean_t` from n, Σx and Σx², as a database sums them up.
-
-    Meant for integer scores, whose sums are exact: s² = (Σx² − (Σx)²/n)/(n − 1) loses digits where
-    the mean is large against the spread. Degenerate cases as in `mean_t`.
-    """
-    check_level(level)
-    counts = dict(excluded or {})
-    if n == 0:
-        return Estimate.without_value(NO_VALUES, excluded=counts)
-    spread = total_squares - total * total / n
-    return _mean(n, total / n, spread, spread <= 1e-12 * total_squares, level, counts)
-
-
 def mean_by_cluster(
     values: Any,
     clusters: Sequence[Hashable],
