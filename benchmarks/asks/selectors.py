@@ -172,6 +172,12 @@ def offered_text(ask: OpenAsk) -> str:
     return form.offers(ask.context) if form is not None and form.offers is not None else ""
 
 
+def joins(ask: OpenAsk) -> bool:
+    """Return whether one form may hold this ask together with others of its kind."""
+    form = _form_of(ask)
+    return form is not None and form.joins
+
+
 def _form_of(ask: OpenAsk) -> ReplyForm | None:
     kind = ask.expect.get("kind", "")
     return find_system(ask.trajectory.run.dataset.system).people.find_form(kind, ask.context)

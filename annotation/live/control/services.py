@@ -263,11 +263,16 @@ def rollback_points(trajectory: Trajectory) -> list[RollbackPoint]:
         RollbackPoint(
             step,
             turn := max(1, sum(first <= step for first in starts)),
-            f"Turn {turn}, {titles.get(row.role, row.role).lower()}: "
-            + (shorten(row.text, 60, placeholder=" …") or "no reply yet"),
+            f"Turn {turn}, {titles.get(row.role, row.role).lower()}{_quoted(row.text)}",
         )
         for step, row in reversed(said.items())
     ]
+
+
+def _quoted(text: str) -> str:
+    """Return the beginning of a message; nothing of what is for programs to read."""
+    words = "" if text.lstrip().startswith("{") else shorten(text, 60, placeholder=" …")
+    return f": {words}" if words else ""
 
 
 def retry_call(*, session: LiveSession, by: User) -> None:

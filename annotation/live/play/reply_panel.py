@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from annotation.live.play.drafts import fetch_draft
 from annotation.live.play.session_state import SessionState
 from benchmarks.asks.players import player_name
-from benchmarks.asks.selectors import AskView, SystemForm, ask_view, system_form
+from benchmarks.asks.selectors import AskView, SystemForm, ask_view, joins, system_form
 from benchmarks.asks.suggestion_selectors import suggestion_on
 from benchmarks.core.ports.people import Fields
 from benchmarks.models import Exchange, OpenAsk
@@ -25,6 +25,7 @@ _ASKED = (
 class ReplyPanel:
     """``key`` tells one desk from the next; a page that shows the same one keeps its form.
 
+    ``joined`` are the asks that one form answers together, each with its part of the form.
     ``drafted``: what is shown is a draft that was kept; ``version`` is that of the kept one, 0
     where there is none.
     """
@@ -35,6 +36,7 @@ class ReplyPanel:
     has_own: bool = False
     text: str = ""
     others: tuple[AskView, ...] = ()
+    joined: tuple[tuple[AskView, SystemForm], ...] = ()
     drafted: bool = False
     version: int = 0
 
@@ -84,7 +86,10 @@ def load_reply_panel(
         fields, drafted = (kept.fields if kept else {}), kept is not None
     beside = suggestion_on(ask) if state.plan.shows_suggestions else None
     own = system_form(ask, fields, errors or {}, beside)
-    rest = [fetch_ask(state, row.pk) for row in state.own if row.pk != ask.pk]
+    together = [] if as_text or own is None else joined_asks(state, ask)
+    parts = [(row, system_form(row, fields, errors or {})) for row in together]
+    known = {ask.pk, *(row.pk for row in together)}
+    rest = [fetch_ask(state, row.pk) for row in state.own if row.pk not in known]
     return ReplyPanel(
         key,
         ask_view(ask),
@@ -92,9 +97,23 @@ def load_reply_panel(
         own is not None,
         str(fields.get("text", "")),
         tuple(ask_view(row) for row in rest if row is not None),
+        tuple((ask_view(row), part) for row, part in parts if part is not None),
         drafted,
         kept.version if kept else 0,
     )
+
+
+def joined_asks(state: SessionState, ask: OpenAsk) -> list[OpenAsk]:
+    """Return the asks that are answered on one form with this one, itself among them; or none.
+
+    Where suggestions come beside forms, each has its own.
+    """
+    if len(state.own) < 2 or state.plan.shows_suggestions or not joins(ask):
+        return []
+    rows = [fetch_ask(state, row.pk) for row in state.own]
+    kind = ask.expect["kind"]
+    same = [row for row in rows if row is not None and row.expect["kind"] == kind]
+    return same if len(same) > 1 else []
 
 
 def load_suggestion_panel(state: SessionState, key: str) -> SystemForm | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import (
     Http404,
     HttpRequest,
@@ -47,6 +48,7 @@ from annotation.live.play.reply_panel import (
     describe_reply_outcome,
     desk_key,
     fetch_ask,
+    joined_asks,
     load_reply_panel,
     load_suggestion_panel,
 )
@@ -408,6 +410,8 @@ def session_leave(request: HttpRequest, pk: int) -> HttpResponseBase:
 SHOWN = "X-Session-Shown"
 # Names the hints in spite of which a reply is sent.
 OVERRIDE = "override"
+# Marks a form that answers several asks.
+JOINED = "joined"
 GONE = "this reply is no longer needed"
 NOT_FIELDS = ("csrfmiddlewaretoken", OVERRIDE)
 NOT_TYPED = (*NOT_FIELDS, FROM_FIELDS)
@@ -441,6 +445,9 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
     given: dict[str, Any] = {"fields": fields, "as_text": not from_fields}
     text = ""
     try:
+        if JOINED in request.POST and not gone and (together := joined_asks(state, open_ask)):
+            _reply_together(access, place, together, fields)
+            return _reply_stored(request, pk)
         text = _text(request, open_ask, from_fields)
         hints = hints_on(open_ask, text) if state.plan.settings.get("hints") and not gone else []
         overridden = _overridden(request, hints)
@@ -467,6 +474,31 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
         waits = refused.code == "paused" and open_ask.answered_at is None
         given |= {"refused": refused.reason, "late": "" if waits else text}
         return player_page(request, access, shown, status=409, **given)
+    return _reply_stored(request, pk)
+
+
+def _reply_together(
+    access: SessionAccess, place: LivePlace, asks: Sequence[OpenAsk], fields: Mapping[str, str]
+) -> None:
+    """Store the replies to several asks that came on one form: all of them, or none."""
+    errors: dict[str, str] = {}
+    texts = []
+    for ask in asks:
+        try:
+            texts.append(composed_text(ask, read_fields(fields)))
+        except FieldsRefused as refused:
+            errors |= refused.errors
+    if errors:
+        raise FieldsRefused(errors)
+    with transaction.atomic():
+        for ask, text in zip(asks, texts, strict=True):
+            kept = {name: value for name, value in fields.items() if name not in NOT_FIELDS}
+            reply_to(place=place, user=access.user, ask=ask, text=text, fields=kept)
+    note_typing(place.pk, typing=False)
+
+
+def _reply_stored(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Return what changed by a reply, for a page that says what it shows; else the whole page."""
     if SHOWN not in request.headers:
         return redirect("annotation:session", pk=pk)
     page = QueryDict(request.headers[SHOWN][:500]).dict()

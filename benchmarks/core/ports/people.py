@@ -52,7 +52,9 @@ class ReplyForm:
     the context; an ask without them is answered in text. ``hints`` looks over the text of a reply;
     ``about_hints`` says in a sentence how far they can be trusted. ``spoken`` takes the words for
     the dialogue out of a stored reply; a reply in JSON without it stands in no dialogue. ``offers``
-    is a text that whoever replies may start from: how far their own is from it is kept.
+    is a text that whoever replies may start from: how far their own is from it is kept. ``joins``:
+    its fields are named by what they are about, so that one form may hold several asks; its
+    template then leaves out its own form (``joined``).
 
     Where somebody may see what a script or model would have answered, the context that ``show`` is
     given holds it as ``suggestion``: ``by``, the parsed ``value`` or None, ``why_not``, and whether
@@ -67,6 +69,7 @@ class ReplyForm:
     about_hints: str = ""
     spoken: Callable[[str], str] | None = None
     offers: Callable[[Json], str] | None = None
+    joins: bool = False
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 from benchmarks.systems.adaplanbench.scripted import feedback_on
 
 # Names of fields; of those that end in "-" the key of a constraint or dimension follows.
-TEXT, LOOK, NONE, UNKNOWN = "text", "look", "none", "unknown"
-VIOLATES, SCORE, WHY = "violates-", "score-", "why-"
+TEXT, LOOK, UNKNOWN = "text", "look", "unknown"
+VIOLATES, SCORE, WHY, NONE = "violates-", "score-", "why-", "none-"
 KIND_TITLES = {"world": "At home", "user": "Wishes"}
 
 
@@ -124,6 +124,7 @@ class ViolationChoice(NamedTuple):
 
 class ViolationsPage(NamedTuple):
     shown: PlanContext
+    accepts: str
     kind: str
     marks: Sequence[ViolationChoice]
     none: bool
@@ -207,8 +208,10 @@ def show_violations(context: Json, fields: Fields, errors: Mapping[str, str]) ->
     suggested = _suggested(context, "marks the conditions labelled “suggested”.")
     found = suggested.value.get("violated", ()) if suggested else ()
     reasons = suggested.value.get("reasons", {}) if suggested else {}
+    accepts = f"{NONE}{context['kind']}"
     return ViolationsPage(
         _shown(context),
+        accepts,
         KIND_TITLES[context["kind"]],
         [
             ViolationChoice(
@@ -221,8 +224,8 @@ def show_violations(context: Json, fields: Fields, errors: Mapping[str, str]) ->
             )
             for row in context["constraints"]
         ],
-        bool(fields.get(NONE)),
-        errors.get(NONE, ""),
+        bool(fields.get(accepts)),
+        errors.get(accepts, ""),
         suggested,
     )
 
@@ -288,13 +291,14 @@ def compose_violations(context: Json, fields: Fields) -> str:
     """Return the verdict of a constraint judge. That nothing is violated has to be said."""
     keys = [row["key"] for row in context["constraints"]]
     violated = [key for key in keys if fields.get(f"{VIOLATES}{key}")]
-    none = bool(fields.get(NONE))
+    accepts = f"{NONE}{context['kind']}"
+    none = bool(fields.get(accepts))
     if violated and none:
         wrong = "You marked conditions above. Clear them, or clear this box."
-        raise FieldsRefused({NONE: wrong})
+        raise FieldsRefused({accepts: wrong})
     if not violated and not none:
         missing = "Mark the conditions that the plan breaks, or accept the plan."
-        raise FieldsRefused({NONE: missing})
+        raise FieldsRefused({accepts: missing})
     return _json({"violated": violated, "reasons": _reasons(violated, fields)})
 
 
@@ -332,6 +336,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         show_violations,
         compose_violations,
         frozenset({"query", "plan", "kind", "constraints"}),
+        joins=True,
     ),
     "scores": ReplyForm(show_scores, compose_scores, frozenset({"query", "plan"})),
 }

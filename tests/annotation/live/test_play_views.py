@@ -495,3 +495,26 @@ def test_in_a_blinded_study_a_model_takes_its_turn_like_a_person(ann: User) -> N
     call.save(force_insert=True)
     shown = page(client, session)
     assert "User’s turn" in shown and "some model" not in shown
+
+
+def test_verdicts_of_one_kind_are_given_on_one_form(ann: User, bob: User) -> None:
+    session = make_live_session(make_live_study(mode="two_people"), [ann, bob])
+    begin(session)
+    say(session, "1. Boil water in the kettle")
+    client, (first, second) = enter(bob), asked(session)
+    shown = page(client, session)
+    assert shown.count("<form") == shown.count("</form") and "Send 2 verdicts" in shown
+    assert 'name="none-world"' in shown and 'name="none-user"' in shown
+    kind = first.context["kind"]
+    url, joined = at(session, f"reply/{first.pk}/"), {"from_fields": "1", "joined": "1"}
+    half = client.post(url, {**joined, f"none-{kind}": "1"})
+    assert half.status_code == 422 and half.content.decode().count("or accept the plan") == 1
+    assert len(asked(session)) == 2  # all of them, or none
+    key = second.context["constraints"][0]["key"]
+    sent = client.post(url, {**joined, f"none-{kind}": "1", f"violates-{key}": "1"})
+    assert sent.status_code == 302 and not asked(session)
+    rows = Exchange.objects.filter(trajectory=session.trajectory, answerer__kind="human", step=1)
+    assert [row.value["violated"] for row in rows.order_by("slot")] == [[], [key]]
+    again = client.post(url, {**joined, f"none-{kind}": "1", f"violates-{key}": "1"})
+    assert again.status_code in (302, 409)
+    assert rows.count() == 2

@@ -49,7 +49,7 @@ def test_the_user(player: Client) -> None:
 def test_a_judge_of_constraints(player: Client) -> None:
     _, ask = waiting("world_judge")
     key = ask.context["constraints"][1]["key"]
-    refused = send(player, ask, **{f"violates-{key}": "1", "none": "1"})
+    refused = send(player, ask, **{f"violates-{key}": "1", f"none-{ask.context['kind']}": "1"})
     assert refused.status_code == 422 and f'name="violates-{key}" value="1" checked' in (
         refused.content.decode()
     )

@@ -60,14 +60,16 @@ class TestViolations:
         assert read("violations", text) == {"violated": ["w2"], "reasons": {"w2": "Step 1."}}
 
     def test_that_nothing_is_violated_has_to_be_said(self) -> None:
-        assert "accept the plan" in refused("violations")["none"]
-        assert read("violations", compose("violations", none="1"))["violated"] == []
+        assert "accept the plan" in refused("violations")["none-world"]
+        assert read("violations", compose("violations", **{"none-world": "1"}))["violated"] == []
 
     def test_both_at_once_contradict_each_other(self) -> None:
-        assert set(refused("violations", none="1", **{"violates-w1": "1"})) == {"none"}
+        assert set(refused("violations", **{"none-world": "1", "violates-w1": "1"})) == {
+            "none-world"
+        }
 
     def test_keys_of_no_constraint_are_not_listened_to(self) -> None:
-        assert "none" in refused("violations", **{"violates-w99": "1"})
+        assert "none-world" in refused("violations", **{"violates-w99": "1"})
 
     def test_a_suggestion_is_shown_only_where_it_is_put_beside(self) -> None:
         assert show("violations").suggested is None
@@ -183,4 +185,7 @@ class TestDialogues:
 
 
 def test_what_forms_write_is_plain_json() -> None:
-    assert json.loads(compose("violations", none="1")) == {"violated": [], "reasons": {}}
+    assert json.loads(compose("violations", **{"none-world": "1"})) == {
+        "violated": [],
+        "reasons": {},
+    }
