@@ -9,7 +9,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Max, Min, Q
 from django.utils import timezone
 
 from benchmarks.calls.rows import ASKED
@@ -21,6 +21,7 @@ from benchmarks.locks import lock_run, lock_trajectory
 from benchmarks.mappers import core_exchange, core_task
 from benchmarks.models import (
     Agent,
+    Branch,
     Dataset,
     Exchange,
     Experiment,
@@ -198,9 +199,12 @@ def _withdraw(trajectory: Trajectory, where: Q, status: str) -> int:
         first = rows.order_by("step").values_list("step", flat=True).first()
         if first is not None and trajectory.branches.filter(steps__gt=first).exists():
             raise RunError("somebody has branched from here, so what was said before stays")
-        count = rows.update(withdrawn_at=timezone.now())
-        if not count:
+        first = rows.aggregate(first=Min("step"))["first"]
+        if first is None:
             raise RunError("nothing was said there that could be withdrawn")
+        if Branch.objects.filter(parent=trajectory, steps__gt=first).exists():
+            raise RunError("a branch shares what would be withdrawn; delete the branch first")
+        count = rows.update(withdrawn_at=timezone.now())
         OpenAsk.objects.filter(where, trajectory=trajectory).delete()
         turns = _derived_turns(trajectory)
         Turn.objects.filter(trajectory=trajectory, index__gt=turns).delete()

@@ -14,7 +14,7 @@ from benchmarks.calls.log import LeaseLost
 from benchmarks.core.answerers import Answer, Identity
 from benchmarks.core.log import Call, CallResult
 from benchmarks.core.types import Ask, Expect, Message
-from benchmarks.models import Exchange, Trajectory, Turn
+from benchmarks.models import Branch, Exchange, Trajectory, Turn
 from benchmarks.runs.growing import _keep, read_growing
 from benchmarks.runs.log import DatabaseLog
 from benchmarks.verification.services import verify_run
@@ -169,3 +169,15 @@ def test_points_name_each_message(session: LiveSession) -> None:
     points = rollback_points(trajectory)
     assert [point.step for point in points] == sorted({p.step for p in points}, reverse=True)
     assert points[0].turn == 3 and points[-1].words.startswith("Turn 1, agent: ")
+
+
+def test_what_a_branch_shares_is_not_withdrawn(session: LiveSession, manager: User) -> None:
+    ours, step = session.trajectory, step_of(session, "Not like that.")
+    other = Trajectory.objects.create(
+        run=ours.run, task=ours.task, profile=ours.profile, attempt=9, status="done"
+    )
+    Branch.objects.create(trajectory=other, parent=ours, steps=step + 1, turn=1, arm="again")
+    with pytest.raises(Refused, match="a branch shares"):
+        roll_back(session=session, step=step, by=manager)
+    assert not Exchange.every.exclude(withdrawn_at=None).exists()
+    roll_back(session=session, step=step + 1, by=manager)
