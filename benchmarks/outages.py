@@ -10,8 +10,10 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from shutil import disk_usage
 from typing import NamedTuple
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.signals import connection_created
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -23,6 +25,8 @@ logger = logging.getLogger(__name__)
 # When a browser or a program may try again.
 RETRY_SECONDS = 5
 SAFE = "What was saved before is safe. What you have just sent may not be stored."
+# With fewer bytes free, an input or output error of SQLite is a full disk.
+LEAST_FREE = 1 << 20
 # PostgreSQL's codes: disk full, lock not available, deadlock, statement timeout.
 _FULL, _BUSY = {"53100"}, {"55P03", "40P01", "57014"}
 
@@ -86,6 +90,9 @@ def _outage_of(error: OperationalError) -> Outage | None:
     state = getattr(error.__cause__, "sqlstate", None)
     text = str(error).lower()
     if state in _FULL or "disk is full" in text or "no space left" in text:
+        return FULL
+    # SQLite says no more where its shared memory finds no room.
+    if "disk i/o error" in text and disk_usage(settings.DATA_DIR).free < LEAST_FREE:
         return FULL
     if state in _BUSY or "is locked" in text:
         return LOCKED

@@ -35,10 +35,7 @@ def explain_file(error: OSError) -> str | None:
     """Return why the data folder cannot be written and what to do; None for any other error."""
     folder = settings.DATA_DIR
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return (
-            f"The disk is full. Make room on the disk of {error.filename or folder}, or name "
-            "another data folder in PLANJURY_DATA_DIR, and try again. What was saved is safe."
-        )
+        return _disk_full(error.filename or folder)
     writing = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
     if writing and error.filename and str(error.filename).startswith(str(folder)):
         return (
@@ -48,14 +45,23 @@ def explain_file(error: OSError) -> str | None:
     return None
 
 
+def _disk_full(path: object) -> str:
+    return (
+        f"The disk is full. Make room on the disk of {path}, or name another data folder in "
+        "PLANJURY_DATA_DIR, and try again. What was saved is safe."
+    )
+
+
 def explain(error: DatabaseError, command: Sequence[str] = ()) -> str | None:
     """Return what is wrong with the database and what to do; None for a fault of the program.
 
     An error while tables are changed is never explained by the tables: it would hide its cause.
     """
-    from benchmarks.outages import outage_behind
+    from benchmarks.outages import FULL, outage_behind
 
     if outage := outage_behind(error):
+        if outage is FULL and connection.vendor == "sqlite":
+            return _disk_full(settings.DATA_DIR)
         return f"{outage.reason[:1].upper()}{outage.reason[1:]}. {outage.remedy}"
     # A missing table is the first kind of error to SQLite, the second to PostgreSQL.
     if "migrate" in command or not isinstance(error, OperationalError | ProgrammingError):

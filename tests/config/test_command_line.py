@@ -6,11 +6,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from django.db import IntegrityError, OperationalError, ProgrammingError
+from django.db import IntegrityError, OperationalError, ProgrammingError, connection
 from pytest_django import Settings
 
+from benchmarks import outages
 from config import command_line
 from config.command_line import explain, explain_file
 from config.demo_folder import use_temporary_folder
@@ -82,4 +84,13 @@ def test_a_migration_that_fails_tells_its_own_cause(monkeypatch: pytest.MonkeyPa
     assert explain(IntegrityError("FOREIGN KEY constraint failed")) is None
     assert explain(OperationalError("no such column: x"), ["migrate"]) is None
     full = explain(OperationalError("database or disk is full"), ["migrate"])
-    assert full is not None and full.startswith("The disk of the server is full")
+    where = "is full. Make room" if connection.vendor == "sqlite" else "of the server is full"
+    assert full is not None and full.startswith(f"The disk {where}")
+
+
+def test_an_error_of_a_disk_without_room_is_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite tells no difference where its shared memory finds no room."""
+    error = OperationalError("disk I/O error")
+    assert outages.outage_behind(error) is outages.UNREACHABLE
+    monkeypatch.setattr(outages, "disk_usage", lambda path: SimpleNamespace(free=20_000))
+    assert outages.outage_behind(error) is outages.FULL
