@@ -229,7 +229,7 @@ class TestUse:
         ExchangeFactory(**make, step=2, attempt=2, tokens_in=300, tokens_out=30)
         text = page(researcher, row)
         feet = re.findall(
-            r'<span class="turn-use">(.*?)</span>\s*<span class="turn-acts">', text, re.S
+            r'<span class="turn-use">(.*?)</span>\s*<span class="row turn-acts">', text, re.S
         )
         first, second = (" ".join(re.sub(r"<[^>]+>", "", foot).split()) for foot in feet)
         assert first == "Agent 0.5 s, 100 tokens in, 20 out · 1 other call, 0.5 s, 70 tokens in"
