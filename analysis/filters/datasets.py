@@ -7,7 +7,7 @@ so that no page moves while a demo is made. Where there is no such experiment, a
 each agent the newest finished one, and the page says which it left out.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +16,18 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, Subquery
 from analysis.filters import ALL_RUNS, Filters
 from analysis.filters.factors import choose_factor, condition_titles
 from analysis.filters.options import FilterOption
-from analysis.filters.runs import FINISHED, SHOWN, UNFINISHED, comparing, experiments_of, is_judged
-from analysis.filters.selection import Selection, narrow, with_certificate
+from analysis.filters.runs import (
+    BRANCHES,
+    FINISHED,
+    SHOWN,
+    UNFINISHED,
+    comparing,
+    experiments_of,
+    is_judged,
+)
+from analysis.filters.selection import ChosenRun, Selection, narrow, with_certificate
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, get_system
-from benchmarks.models import COUNTED, Dataset, Run
+from benchmarks.models import COUNTED, Branch, Dataset, Run
 from benchmarks.paging import as_id
 from benchmarks.visibility import EVERYTHING, Visibility
 
@@ -89,6 +97,7 @@ def select_runs(
     )
     selection = in_words_of(with_dimensions(selection, dataset.system), dataset.system)
     selection = with_certificate(selection, dataset)
+    selection = replace(selection, notes=(*selection.notes, *_branches(selection.runs)))
     options = {
         "dataset": tuple(
             FilterOption(str(d.pk), str(d), number_of(d, "run_count")) for d in datasets
@@ -234,6 +243,13 @@ def _all_or_one(selection: Selection) -> Selection:
         notes = (*notes, f"Mixed runs: these were started separately, in {mixed} experiments.")
     filters = replace(selection.filters, experiment=ALL_RUNS)
     return replace(selection, filters=filters, notes=notes)
+
+
+def _branches(runs: Sequence[ChosenRun]) -> Iterator[str]:
+    """Yield a note on the branches of these runs, which no page of agents counts, if any."""
+    ids = [run.pk for run in runs]
+    if count := Branch.objects.filter(parent__run__in=ids).count():
+        yield f"{BRANCHES}{count:,} of these trajectories."
 
 
 def with_published(selection: Selection, *, beside: bool) -> Selection:

@@ -16,6 +16,8 @@ UNFINISHED = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.PAUSED, Run.Stat
 
 # How a note begins that names the experiment which a page chose.
 SHOWN = "Shown is "
+# Of what somebody changed while it was played on.
+BRANCHES = "Branches are not counted: "
 
 
 def is_judged(system: str) -> bool:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from analysis.filters import ALL_TASKS
-from analysis.filters.runs import SHOWN
+from analysis.filters.runs import BRANCHES, SHOWN
 from analysis.filters.selection import ChosenRun, Selection
-from analysis.reports.addresses import trajectories
+from analysis.reports.addresses import address, trajectories
 from analysis.reports.content import Notice
 from analysis.reports.formatting import listed, plural
 from analysis.reports.system_facts import judge_roles
@@ -29,11 +29,16 @@ def dataset_name(selection: Selection) -> str:
     return dataset.name if dataset.version == "1" else f"{dataset.name}, version {dataset.version}"
 
 
+def _notice(note: str) -> Notice:
+    """Return a note of a selection as a notice; that on branches leads to their runs."""
+    if note.startswith(BRANCHES):
+        return Notice(note, "info", address("benchmarks:run_list", {"kind": "branch"}))
+    return Notice(note, "info" if note.startswith(SHOWN) else "warning")
+
+
 def selection_notices(selection: Selection) -> list[Notice]:
     """Return what the address asked for and did not get, and runs that are not finished."""
-    notices = [
-        Notice(note, "info" if note.startswith(SHOWN) else "warning") for note in selection.notes
-    ]
+    notices = [_notice(note) for note in selection.notes]
     replaced = [line for line in selection.left_out if REPLACED in line]
     if replaced:
         text = "; ".join(replaced[:5]) + (f"; and {len(replaced) - 5} more" * (len(replaced) > 5))

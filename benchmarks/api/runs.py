@@ -66,7 +66,7 @@ class RunOut(Schema):
 
     id: int
     experiment: int | None
-    kind: Literal["made", "imported", "practice", "judging", "construct"] = Field(
+    kind: Literal["made", "imported", "practice", "judging", "construct", "branch"] = Field(
         description="Runs of the first two kinds try an agent; in `judging`, judges look once more "
         "at stored trajectories."
     )

@@ -44,6 +44,7 @@ class RunFilter(AddressForm):
     level = _select("Level", "Any level", ())
     status = _select("Status", "Any status", Run.Status.choices)
     condition = _select("Condition", "Any condition", ())
+    kind = _select("Kind", "Any kind", Run.Kind.choices)
     experiment = forms.IntegerField(
         label="Experiment",
         required=False,

@@ -209,7 +209,7 @@ def run_list(chosen: Mapping[str, Any]) -> QuerySet[Run]:
     rows = Run.objects.select_related("dataset", "agent", "experiment").defer(
         "settings", "roles", "pins"
     )
-    for name in ("dataset", "agent", "level", "condition", "status", "experiment"):
+    for name in ("dataset", "agent", "level", "condition", "status", "kind", "experiment"):
         if chosen.get(name):
             rows = rows.filter(**{name: chosen[name]})
     return rows

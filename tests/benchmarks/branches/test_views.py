@@ -138,3 +138,19 @@ def test_the_command_branches(parent: Trajectory, researcher: Client) -> None:
             call_command("branch_trajectory", parent.pk, **{**options, **wrong})
     with pytest.raises(CommandError, match="no trajectory 999999"):
         call_command("branch_trajectory", 999999, **options)
+
+
+def test_pages_of_agents_say_how_many_branches_they_leave_out(
+    researcher: Client, parent: Trajectory
+) -> None:
+    board = reverse("analysis:leaderboard")
+    assert "Branches are not counted" not in researcher.get(board).content.decode()
+    given = {"turn": 1, "answer": "agent", "text": PLAN, "replays": 2, "seed": 0}
+    researcher.post(page(parent), given)
+    play(Run.objects.get(kind=Run.Kind.BRANCH))
+    shown = researcher.get(board).content.decode()
+    runs = f"{reverse('benchmarks:run_list')}?kind=branch"
+    assert "Branches are not counted: 2 of these trajectories." in shown and runs in shown
+    listed = researcher.get(runs).content.decode()
+    assert f"Run {Run.objects.get(kind=Run.Kind.BRANCH).pk}" in listed
+    assert f"Run {parent.run_id}<" not in listed
