@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from django.urls import reverse
 
+from benchmarks.calls.whole_log import branch_of
 from benchmarks.core.ports.results import TrajectoryResult
 from benchmarks.models import Branch, Run, Trajectory
 from benchmarks.trajectories import selectors as trajectories
@@ -33,9 +34,10 @@ class BranchNode:
 
 def branch_tree(trajectory: Trajectory, seen: Visibility) -> BranchNode | None:
     """Return the tree that a trajectory belongs to; None where nobody has branched."""
-    root = trajectory.pk
-    while (above := Branch.objects.filter(trajectory=root).first()) is not None:
-        root = above.parent_id
+    top = trajectory
+    while top.run.kind == Run.Kind.BRANCH:
+        top = branch_of(top).parent
+    root = top.pk
     below: dict[int, list[Branch]] = defaultdict(list)
     more = [root]
     count = 0

@@ -2,15 +2,16 @@
 
 ``python -m tests.bench.forking``: a trajectory with models' judges played by scripts is forked at
 its middle, ten replays with the answer as it was. Beside it, ten trajectories with the same log up
-to there, as a killed worker leaves them, are continued. Both are carried by the same worker; the
-fork's time includes making the branches. Chance makes some of them longer, so figures are for each
-call. Repeated in turns, the median counts.
+to there, as an endpoint that fails leaves them, are retried. Both are carried by the same worker;
+the time includes making the branches, and retrying. Chance makes some of them longer, so figures
+are for each call. Repeated in turns, the median counts.
 """
 
 import os
 import statistics
 import tempfile
 import time
+from functools import partial
 
 from tests.bench.storing import machine, set_up, tell
 
@@ -25,6 +26,7 @@ def main() -> None:
 
         from benchmarks.branches.services import answers_in, branch_with_answer
         from benchmarks.models import Exchange, JudgeScore, Run, Trajectory, Turn
+        from benchmarks.runs.services import retry_trajectory
         from benchmarks.runs.worker import work_on_run
         from benchmarks.trajectories.exchanges import turn_steps
         from tests.factories.benchmarks import save_sample_dataset, start_sample_runs
@@ -62,6 +64,11 @@ def main() -> None:
             own = Exchange.objects.filter(trajectory__run=run).count()
             forks.append(own - K)  # without the edited answers
 
+        def go_on(run: Run) -> None:
+            for row in run.trajectories.select_related("run"):
+                retry_trajectory(trajectory=row)
+            work_on_run(run_id=run.pk, owner="bench")
+
         forks: list[int] = []
         made: list[float] = []
         ratios, figures = [], []
@@ -72,9 +79,9 @@ def main() -> None:
             Turn.objects.filter(**mine, index__gte=turn).delete()
             Exchange.objects.filter(**mine, step__gte=step).delete()
             before = Exchange.objects.filter(**mine).count()
-            run.trajectories.update(status=Trajectory.Status.PENDING, turn_count=turn - 1)
-            Run.objects.filter(pk=run.pk).update(status=Run.Status.QUEUED)
-            plain = cpu(lambda run=run: work_on_run(run_id=run.pk, owner="bench"))
+            run.trajectories.update(status=Trajectory.Status.FAILED, turn_count=turn - 1)
+            Run.objects.filter(pk=run.pk).update(status=Run.Status.ATTENTION)
+            plain = cpu(partial(go_on, run))
             calls = Exchange.objects.filter(**mine).count() - before
             forked = cpu(fork)
             ratios.append((forked / forks[-1]) / (plain / calls))
