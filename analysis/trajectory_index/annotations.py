@@ -10,6 +10,8 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, Max, OuterRef, Q, Subquery
 
+from analysis.frames.questions import YES, answered_question
+from analysis.models import FailureClustering
 from analysis.trajectory_index.columns import NONE, IndexColumns
 from analysis.trajectory_index.facets import AnnotationColumns
 from analysis.trajectory_index.table import TrajectoryIndex
@@ -188,8 +190,40 @@ def gaps(
     return np.round(np.where(number > 0, gap / np.maximum(number, 1), np.nan), 6)
 
 
-def annotation_columns(index: TrajectoryIndex, user: User | None) -> AnnotationColumns:
-    """Return what people recorded about all trajectories, as far as this reader may know it."""
+@lru_cache(maxsize=64)
+def _answers(question: int, state: str, latest_check: int | None) -> tuple[tuple[int, bool], ...]:
+    """Return (trajectory, yes) of the answers to a question; none before they may be counted."""
+    del state, latest_check  # only keys of the cache
+    answered = answered_question(FailureClustering.objects.get(pk=question))
+    if not answered.usable:
+        return ()
+    return tuple((pk, answer == YES) for pk, answer in answered.answers.items() if answer)
+
+
+def _asked(columns: IndexColumns) -> tuple[tuple[Any, Any], tuple[tuple[str, str], ...]]:
+    """Return the pairs (row, answer) of questions to a model, and the names of the answers."""
+    questions = FailureClustering.objects.exclude(question="").order_by("pk")
+    ids: list[int] = []
+    codes: list[int] = []
+    names: list[tuple[str, str]] = []
+    latest = questions.annotate(latest=Max("checks__pk"))
+    for pk, text, state, check in latest.values_list("pk", "question", "state", "latest"):
+        answers = _answers(pk, state, check)
+        ids += [trajectory for trajectory, _ in answers]
+        codes += [len(names) + (not yes) for _, yes in answers]
+        if answers:
+            names += [(f"{pk}-yes", f"{text}: yes"), (f"{pk}-no", f"{text}: no")]
+    rows, there = _rows_of(columns, ids)
+    return (rows, np.array(codes, dtype=np.int64)[there]), tuple(names)
+
+
+def annotation_columns(
+    index: TrajectoryIndex, user: User | None, *, blind: bool = False
+) -> AnnotationColumns:
+    """Return what people recorded about all trajectories, as far as this reader may know it.
+
+    ``blind``: some runs or tasks are closed to the reader, so no answers of models are offered.
+    """
     columns = index.columns
     versions = tuple(open_studies(user))
     studies = [read_study_annotations(version) for version in versions]
@@ -213,6 +247,7 @@ def annotation_columns(index: TrajectoryIndex, user: User | None) -> AnnotationC
         tuple((key, title) for _, key, title in words),
         _judged(columns, studies),
         tuple((str(version.pk), version.name) for version in versions),
+        *(_asked(columns) if not blind else ((_NO_ROWS, _NO_ROWS), ())),
     )
 
 
@@ -236,6 +271,7 @@ def _rows_of(columns: IndexColumns, ids: Any) -> tuple[Any, Any]:
     return rows[there], there
 
 
+_NO_ROWS = np.zeros(0, dtype=np.int64)
 # The last computed gaps with what they were computed from; most readers see the same.
 _last: list[tuple[Any, Any, Any]] = []
 

@@ -97,7 +97,8 @@ class AnnotationColumns:
 
     By row: ``gap`` is people's mean score less the judges', ``flagged`` whether an annotator
     flagged it, ``adjudicated`` whether it was adjudicated. ``labels`` and ``studies`` are pairs of
-    arrays (row, position in the names): the labels on it, and the studies in which it was rated.
+    arrays (row, position in the names): the labels on it, and the studies in which it was rated;
+    ``asked``: a model's answers to questions that may be counted.
     """
 
     gap: Any
@@ -107,6 +108,8 @@ class AnnotationColumns:
     label_names: tuple[tuple[str, str], ...]
     studies: tuple[Any, Any]
     study_names: tuple[tuple[str, str], ...]
+    asked: tuple[Any, Any]
+    asked_names: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -184,6 +187,9 @@ def all_facets(
              "Adjudicated", "Not adjudicated"),
         IndexFacet("label", "Failure labels", PEOPLE, annotations.label_names,
              np.zeros(len(columns), dtype=np.int8), annotations.labels, sparse=True, named=True),
+        IndexFacet("asked", "Answers of a model", PEOPLE, annotations.asked_names,
+             np.zeros(len(columns), dtype=np.int8), annotations.asked,
+             "To questions whose answers people have checked", sparse=True, named=True),
         IndexFacet("study", "Judged in a study", PEOPLE, annotations.study_names,
              np.zeros(len(columns), dtype=np.int8), annotations.studies, sparse=True, named=True),
     ]  # fmt: skip

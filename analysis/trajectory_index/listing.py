@@ -393,5 +393,5 @@ def searched_ids(text: str, seen: Visibility) -> list[int] | None:
 
 def listing(params: QueryDict, seen: Visibility) -> Listing:
     """Return the list that an address asks for, for a reader with this visibility."""
-    index = current_index()
-    return Listing(params, index, annotation_columns(index, seen.user), seen)
+    index, blind = current_index(), bool(seen.closed or seen.tasks)
+    return Listing(params, index, annotation_columns(index, seen.user, blind=blind), seen)

@@ -37,6 +37,7 @@ FACETS: Mapping[str, str] = {
     "repeated": "repeated",
     "unscored": "unscored",
     "label": "label",
+    "asked": "asked",
     "study": "study",
     "flagged": "flagged",
     "adjudicated": "adjudicated",

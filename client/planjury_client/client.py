@@ -547,6 +547,40 @@ class PlanJury(Transport):
         query = {"trajectory": trajectory, "set": set, "label": label, "limit": 100}
         return self._pages("/failure-labels", query)
 
+    def put_failure_labels(self, set: str, labels: Sequence[Mapping[str, Any]]) -> int:
+        """Import labels of a set that people put elsewhere, all or none; return how many are new.
+
+        Each has ``trajectory``, ``label`` and ``who``, and may have ``turn`` and ``note``.
+        """
+        body = {"set": set, "labels": [dict(label) for label in labels]}
+        return int(self._post("/failure-labels", body)["added"])
+
+    def questions(self) -> Iterator[dict[str, Any]]:
+        """Yield the questions that a model was asked about trajectories, with precision and recall
+        against people's answers.
+        """
+        return self._pages("/questions", {"limit": 100})
+
+    def question(self, question: int) -> dict[str, Any]:
+        """Return a question, how far it is, and how right the model is."""
+        return dict(self._get("/questions/{question_id}", question_id=question))
+
+    def question_answers(self, question: int) -> list[dict[str, Any]]:
+        """Return the model's answers, once you have looked at them on the question's page."""
+        return list(self._get("/questions/{question_id}/answers", question_id=question))
+
+    def ask_question(
+        self, question: str, *, endpoint: str, trajectories: str = "", **choices: Any
+    ) -> dict[str, Any]:
+        """Have a model asked about a random part of a list's failures, such as ``run=4``.
+
+        ``choices``: ``part``, ``seed``, ``token_cap``, ``cost_cap``.
+        """
+        body = {
+            "question": question, "endpoint": endpoint, "trajectories": trajectories, **choices,
+        }  # fmt: skip
+        return dict(self._post("/questions", body))
+
     def failure_groups(
         self,
         trajectories: str = "",

@@ -78,12 +78,13 @@ def _fetch(request: HttpRequest, question_id: int, permission: str = VIEW) -> Fa
 @signed_in
 def question_new(request: HttpRequest) -> HttpResponseBase:
     """Have a model asked a question about a random part of a list's failures."""
-    return start(request, QuestionForm, "question", "questions", _question_wish)
+    return start(request, QuestionForm, "question", "questions", question_wish)
 
 
-def _question_wish(
+def question_wish(
     asked: GroupOptions, ids: Sequence[int], given: Mapping[str, Any]
 ) -> dict[str, Any]:
+    """Return what is asked about these failures: the first ``part`` in an order by the seed."""
     # Arrays are slow to import: not when the server starts.
     import numpy as np
 

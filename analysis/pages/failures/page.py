@@ -299,7 +299,7 @@ def _show_questions(page: Page, data: Failures, agent: AgentFailures) -> None:
             ),
             columns.estimate(
                 "Precision",
-                lambda row: row.question.quality.precision.wilson,
+                lambda row: row.question.quality.precision.clustered,
                 "share",
                 part="precision",
                 help="Of the checked answers yes: people said yes, too",
@@ -307,7 +307,7 @@ def _show_questions(page: Page, data: Failures, agent: AgentFailures) -> None:
             ),
             columns.estimate(
                 "Recall",
-                lambda row: row.question.quality.recall.wilson,
+                lambda row: row.question.quality.recall.clustered,
                 "share",
                 part="recall",
                 help="Of the checked trajectories to which people said yes: the model did, too",

@@ -189,7 +189,7 @@ class TestMainMeasure:
         # A verdict is its own filter; there is no second one that says the same.
         assert titles["accurate"] == "Success" and "result" not in titles
         assert counts(researcher, "accurate") == {"Yes": 2, "No": 2}
-        assert found["columns"].headline == "accurate"
+        assert found["table"].headline == "accurate"
         one, two, three, four = (row.pk for row in world)
         assert shown(researcher, order="best") == [four, three, two, one]
         words = researcher.get(LIST, {"order": "best"}).content.decode()
@@ -212,7 +212,7 @@ class TestMainMeasure:
         chosen = page(researcher, dataset=house.pk)
         (facet,) = (one for one in chosen["list"].facets if one.name == "result")
         assert facet.title == "Satisfied %"
-        assert chosen["columns"].headline == "satisfaction"
+        assert chosen["table"].headline == "satisfaction"
         assert counts(researcher, "result", dataset=house.pk) == {
             "100 %": 1, "above 0 to under 50 %": 1, "0 %": 0, "Undefined": 1,
         }  # fmt: skip

@@ -31,6 +31,7 @@ from benchmarks.models import Endpoint, Job, Trajectory, Turn
 from devtools.fake_endpoint.server import FakeServer
 from tests.analysis.page_reports import report_of
 from tests.analysis.rows import make_person
+from tests.benchmarks.api.conftest import Caller, bearer
 from tests.benchmarks.conftest import serve, server  # noqa: F401
 from tests.factories.benchmarks import AgentFactory, RunFactory, TrajectoryFactory, TurnFactory
 
@@ -281,3 +282,68 @@ def test_readers_check_and_ask_nothing(
     assert client.get(f"{url}check/").status_code == 200
     assert client.get(f"/trajectories/clusters/{row.pk}/").status_code == 404
     assert json.loads(json.dumps(row.result))["answers"]
+
+
+# --- Programs and lists ---------------------------------------------------------------------------
+
+
+def test_programs_read_a_question_with_intervals_by_task(
+    failures: list[int], endpoint: Endpoint
+) -> None:
+    row = ask(failures, endpoint)
+    person = make_person("rita", "view_results", "start_runs")
+    api = Caller(bearer(person))
+    check(row, 12, make_person("ann", "view_results"))
+    (listed,) = api.get("/questions").json()["items"]
+    assert api.get(f"/questions/{row.pk}").json() == listed
+    assert listed["question"] == QUESTION and listed["part"] == 20 and listed["checked"] == 12
+    rate = answered_question(row).quality.precision
+    assert listed["precision"]["value"] == rate.clustered.value
+    assert listed["precision"]["of"] == rate.of
+    assert api.get("/questions/999").status_code == 404
+    assert api.get(f"/questions/{row.pk}/answers").status_code == 409
+    QuestionCheck.objects.create(question=row, by=person, answer="looked")
+    answers = api.get(f"/questions/{row.pk}/answers").json()
+    assert {one["trajectory"] for one in answers} == set(row.trajectories[:20])
+    assert set(answers[0]) == {"trajectory", "answer", "quote", "turn", "reason"}
+
+
+def test_programs_ask_under_a_cap(failures: list[int], endpoint: Endpoint) -> None:
+    api = Caller(bearer(make_person("rita", "view_results", "start_runs")))
+    wish = {"question": QUESTION, "endpoint": "reader", "part": 5, "token_cap": 100_000}
+    for change, status in (
+        ({"endpoint": "nobody"}, 404),
+        ({"part": 0}, 422),
+        ({"token_cap": None}, 422),
+        ({"question": " "}, 422),
+        ({"trajectories": "texts=none"}, 422),
+        ({"unknown": 1}, 422),
+    ):
+        assert api.post("/questions", {**wish, **change}).status_code == status, change
+    assert not FailureClustering.objects.exists()
+    given = api.post("/questions", wish)
+    assert given.status_code == 201
+    row = FailureClustering.objects.get(pk=given.json()["id"])
+    assert row.part == 5 and sorted(row.trajectories) == failures
+
+
+def test_lists_filter_by_answers_that_may_be_counted(
+    client: Client, failures: list[int], endpoint: Endpoint
+) -> None:
+    row = ask(failures, endpoint)
+    client.force_login(make_person("rita", "view_results"))
+
+    def offered() -> list[str]:
+        listed = client.get("/trajectories/").context["list"]
+        (facet,) = [one for one in listed.index_facets if one.name == "asked"]
+        return [value for value, _ in facet.offers]
+
+    assert offered() == []
+    check(row, 20, make_person("ann", "view_results"))
+    answered = answered_question(row)
+    assert answered.usable
+    yes = {pk for pk, answer in answered.answers.items() if answer == "yes"}
+    assert f"{row.pk}-yes" in offered()
+    for query in ({"asked": f"{row.pk}-yes"}, {"q": f'asked:"{QUESTION}: yes"'}):
+        listed = client.get("/trajectories/", query).context["list"]
+        assert set(listed.ids) == yes

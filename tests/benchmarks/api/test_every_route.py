@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import resolve
 
+from analysis.models import FailureClustering
 from analysis.papers.services import create_paper, share_paper
 from benchmarks.models import Endpoint, Run
 from config.urls import api as app
@@ -35,6 +36,8 @@ WRITES = {
     ("post", "/api/v1/sessions/plan"),
     ("post", "/api/v1/studies"),
     ("post", "/api/v1/studies/plan"),
+    ("post", "/api/v1/failure-labels"),
+    ("post", "/api/v1/questions"),
     ("delete", "/api/v1/runs/{run_id}"),
     ("delete", "/api/v1/experiments/{experiment_id}"),
     ("delete", "/api/v1/datasets/{dataset_id}"),
@@ -52,6 +55,11 @@ BODIES = {
     "/api/v1/sessions/plan": {"sessions": {}},
     "/api/v1/studies": {"plan": {}},
     "/api/v1/studies/plan": {"plan": {}},
+    "/api/v1/failure-labels": {
+        "set": "mast",
+        "labels": [{"trajectory": 1, "label": "none", "who": "ada"}],
+    },
+    "/api/v1/questions": {"question": "is right", "endpoint": "local"},
     "/api/v1/runs/{run_id}/judging": {"judging": None},
     "/api/v1/studies/{study_id}/status": {"status": "open"},
     f"{ASSIGNMENT}/ratings": {"edits": [{"id": "00000000-0000-0000-0000-000000000000"}]},
@@ -72,8 +80,14 @@ def ids_of(run: Run) -> dict[str, str]:
     owner, _ = User.objects.get_or_create(username="author")
     paper = create_paper(owner=owner, title="Read by all")
     share_paper(paper=paper, sharing="read")
+    question, _ = FailureClustering.objects.get_or_create(
+        question="is right", defaults={
+            "trajectories": [row.pk], "part": 1, "endpoint": endpoint, "most_clusters": 8,
+        },
+    )  # fmt: skip
     return {
         "paper_id": str(paper.pk),
+        "question_id": str(question.pk),
         "run_id": str(run.pk),
         "trajectory_id": str(row.pk),
         "dataset_id": str(run.dataset_id),
@@ -145,7 +159,9 @@ def test_who_may_not_start_writes_nothing(
 
 def test_a_viewer_reads_what_the_pages_show(played: Run, viewing: Caller, error_of: Any) -> None:
     for method, path in ROUTES:
-        if method != "get" or any(part in path for part in ("/studies/", "/sessions/", "{name}")):
+        if method != "get" or any(
+            part in path for part in ("/studies/", "/sessions/", "{name}", "/answers")
+        ):
             continue  # writes stand above; studies and parts of pages have tests of their own
         query = f"?run={played.pk}" if "/scores" in path or "/turns" in path else ""
         response = send(method, path, ids_of(played), query, **viewing.headers)

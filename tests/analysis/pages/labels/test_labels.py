@@ -1,8 +1,11 @@
 """The page on labels: shares by trajectory, agreement by label, and its states without labels."""
 
+from pathlib import Path
+
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from analysis.filters import Filters
@@ -11,6 +14,7 @@ from analysis.filters.page_filters import with_label_set
 from analysis.pages.catalogue import PAGES, select
 from analysis.pages.reports import report_key
 from analysis.reports.content import Report
+from annotation.models import TrajectoryLabel
 from annotation.remarks.label_sets import add_label_set, file_text
 from annotation.remarks.services import put_label
 from benchmarks.models import Dataset, Run, Trajectory
@@ -129,6 +133,32 @@ def test_a_set_is_added_imported_and_exported_on_its_page(client: Client, run: R
         ("mast_premature_end", "rater", "<b>soon</b>")
     ]
     assert api.get("/failure-labels?set=other").json()["items"] == []
+
+
+def test_labels_are_imported_by_programs_and_by_command(run: Run, tmp_path: Path) -> None:
+    rita = make_person("rita", "view_results", "start_runs")
+    add_label_set(text=file_text("mast@1"), by=rita)
+    row = run.trajectories.earliest("pk")
+    label = {"trajectory": row.pk, "label": "premature_end", "who": "rater", "turn": 1}
+    api = Caller(bearer(rita))
+    assert api.post("/failure-labels", {"set": "mast", "labels": [label]}).json() == {"added": 1}
+    assert api.post("/failure-labels", {"set": "mast", "labels": [label]}).json() == {"added": 0}
+    for change, status in (({"label": "no such"}, 422), ({"trajectory": 999999}, 422)):
+        body = {"set": "mast", "labels": [{**label, "who": "other"}, {**label, **change}]}
+        assert api.post("/failure-labels", body).status_code == status
+    assert api.post("/failure-labels", {"set": "x", "labels": [label]}).status_code == 404
+    assert TrajectoryLabel.objects.count() == 1
+    file = tmp_path / "labels.csv"
+    file.write_text(f"trajectory,label,who\n{row.pk},premature_end,other\n{row.pk},none,third\n")
+    call_command("import_labels", "mast", str(file), by="rita")
+    assert TrajectoryLabel.objects.count() == 3
+    file.write_text(f"trajectory,label,who\n{row.pk},premature_end,last\n{row.pk},no such,last\n")
+    for arguments in (("mast", str(file)), ("x", str(file)), ("mast", str(tmp_path / "gone"))):
+        with pytest.raises(CommandError):
+            call_command("import_labels", *arguments, by="rita")
+    with pytest.raises(CommandError, match="no user"):
+        call_command("import_labels", "mast", str(file), by="nobody")
+    assert TrajectoryLabel.objects.count() == 3
 
 
 def test_readers_import_nothing(client: Client, run: Run) -> None:
