@@ -122,11 +122,11 @@ api:get_paper_file                GET  login    403      403      403      403  
 api:request_analysis              POST login    403      403      403      403      403      403      202      403      202
 api:delete_experiment             GET  405      405      405      405      405      405      405      405      405      405
 api:list_failure_labels           GET  login    403      403      403      403      403      403      ok       403      ok
-api:list_failure_labels           POST login    422      422      422      422      422      422      422      422      422
+api:list_failure_labels           POST login    403      403      403      403      403      403      403      403      404
 api:list_questions                GET  login    403      403      403      403      403      403      ok       403      ok
-api:list_questions                POST login    422      422      422      422      422      422      422      422      422
-api:get_question                  GET  login    403      403      403      403      403      403      404      403      404
-api:list_question_answers         GET  login    403      403      403      403      403      403      404      403      404
+api:list_questions                POST login    403      403      403      403      403      403      403      403      404
+api:get_question                  GET  login    403      403      403      403      403      403      ok       403      ok
+api:list_question_answers         GET  login    403      403      403      403      403      403      409      403      409
 api:get_failure_groups            GET  login    403      403      403      403      403      403      ok       403      ok
 api:get_failure_groups            POST login    403      403      403      403      403      403      202      403      202
 api:api-root                      GET  404      404      404      404      404      404      404      404      404      404

@@ -65,6 +65,11 @@ BODIES: Mapping[str, dict[str, Any]] = {
     "api:list_endpoints": {"title": "New", "base_url": "nowhere", "model": "m"},
     "api:preview_judging": {"roles": {}, "runs": [999_999_999]},
     "api:start_new_judging": {"roles": {}, "runs": [999_999_999]},
+    "api:list_failure_labels": {
+        "set": "nothing",
+        "labels": [{"trajectory": 1, "label": "none", "who": "ada"}],
+    },
+    "api:list_questions": {"question": "is right", "endpoint": "nobody"},
     "api:choose_primary_judging": {"judging": 999_999_999},
     "api:preview_study": {"plan": {}},
     "api:list_studies": {"plan": {}},
