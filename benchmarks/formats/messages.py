@@ -83,7 +83,8 @@ def read_message(spot: Spot, raw: Any) -> ImportedMessage | None:
         extra = {key: value for key, value in raw.items() if key not in _READ and value is not None}
         if extra.get("usage") == {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}:
             del extra["usage"]
-    extra.update(with_parts(kept, text))
+    if kept:
+        extra.update(with_parts(kept, text))
     return ImportedMessage(
         speaker=ROLES[role],
         text=text,

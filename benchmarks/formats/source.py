@@ -126,7 +126,8 @@ def read_line(name: str, number: int, line: bytes, problems: Problems) -> Any:
     where = f"{name}, line {number}"
     try:
         value = load(line.decode().removeprefix("\ufeff").strip())
-        deep = too_deep(value, DEEPEST)
+        # A line with few brackets cannot nest deeply, and most lines of short messages have few.
+        deep = line.count(b"[") + line.count(b"{") > DEEPEST and too_deep(value, DEEPEST)
     except (ValueError, RecursionError) as error:
         problems.add(where, "JSON", Unquoted(json_fault(error)))
         return None
