@@ -21,7 +21,6 @@ from benchmarks.locks import lock_run, lock_trajectory
 from benchmarks.mappers import core_exchange, core_task
 from benchmarks.models import (
     Agent,
-    Branch,
     Dataset,
     Exchange,
     Experiment,
@@ -196,14 +195,11 @@ def _withdraw(trajectory: Trajectory, where: Q, status: str) -> int:
         if here.filter(status__in=[S.DONE, S.CANCELLED]).exists():
             raise RunError("this is over, so nothing of it can be withdrawn")
         rows = Exchange.objects.filter(where, trajectory=trajectory)
-        first = rows.order_by("step").values_list("step", flat=True).first()
-        if first is not None and trajectory.branches.filter(steps__gt=first).exists():
-            raise RunError("somebody has branched from here, so what was said before stays")
         first = rows.aggregate(first=Min("step"))["first"]
         if first is None:
             raise RunError("nothing was said there that could be withdrawn")
-        if Branch.objects.filter(parent=trajectory, steps__gt=first).exists():
-            raise RunError("a branch shares what would be withdrawn; delete the branch first")
+        if trajectory.branches.filter(steps__gt=first).exists():
+            raise RunError("somebody has branched from here, so what was said before stays")
         count = rows.update(withdrawn_at=timezone.now())
         OpenAsk.objects.filter(where, trajectory=trajectory).delete()
         turns = _derived_turns(trajectory)

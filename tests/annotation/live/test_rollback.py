@@ -177,7 +177,7 @@ def test_what_a_branch_shares_is_not_withdrawn(session: LiveSession, manager: Us
         run=ours.run, task=ours.task, profile=ours.profile, attempt=9, status="done"
     )
     Branch.objects.create(trajectory=other, parent=ours, steps=step + 1, turn=1, arm="again")
-    with pytest.raises(Refused, match="a branch shares"):
+    with pytest.raises(Refused, match="has branched"):
         roll_back(session=session, step=step, by=manager)
     assert not Exchange.every.exclude(withdrawn_at=None).exists()
     roll_back(session=session, step=step + 1, by=manager)
