@@ -120,7 +120,7 @@ class Filters:
     by: Word = _value("By", noun="grouping")
     profile: Word = _value("Agent", noun="agent", empty="The one that fails most often")
     tasks: Word = _value("Tasks", rare=True)
-    width: Word = _value(
+    narrower: Word = _value(
         "Wished interval",
         ("", "A quarter narrower"),
         ("half", "Half as wide"),

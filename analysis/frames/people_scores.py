@@ -42,15 +42,18 @@ class PeopleScores:
         return mean
 
 
-def people_scores(studies: Sequence[int], runs: Sequence[ChosenRun]) -> PeopleScores:
+def people_scores(
+    studies: Sequence[int], runs: Sequence[ChosenRun], *, loaded: Sequence[Study] = ()
+) -> PeopleScores:
     """Return the scores of submitted items about the runs' trajectories.
 
-    Simulated annotators count in demos only, as on the pages about people.
+    Simulated annotators count in demos only, as on the pages about people. ``loaded`` are these
+    studies, where they were read before.
     """
     if not studies:
         return PeopleScores()
-    known = {pk: (name, demo) for pk, name, demo in
-             Study.objects.filter(pk__in=studies).values_list("pk", "name", "is_demo")}  # fmt: skip
+    rows = loaded or Study.objects.filter(pk__in=studies)
+    known = {study.pk: (study.name, study.is_demo) for study in rows}
     given: dict[Judged, list[int]] = {}
     who: dict[int, bool] = {}
     used: dict[int, str] = {}

@@ -50,7 +50,8 @@ def rated_plans(
     by_hand: set[int] = set()
     missed: dict[int, float] = {}
     usable: list[int] = []
-    for study in Study.objects.filter(pk__in=studies).order_by("pk"):
+    loaded = list(Study.objects.filter(pk__in=studies).order_by("pk"))
+    for study in loaded:
         draws = study_draws(study)
         if draws.missing:
             continue
@@ -65,8 +66,10 @@ def rated_plans(
         by_hand.update(items[planned:])
         for pk, probability in draws.probabilities.items():
             missed[pk] = missed.get(pk, 1.0) * (1 - probability)
-    everything = people_scores(studies, runs)
-    people = everything if len(usable) == len(studies) else people_scores(usable, runs)
+    everything = people_scores(studies, runs, loaded=loaded)
+    people = everything
+    if len(usable) < len(studies):
+        people = people_scores(usable, runs, loaded=loaded)
     turns = Turn.objects.filter(is_final=True, trajectory__in={key[0] for key in people.means})
     last = dict(turns.order_by().values_list("trajectory", "index")) if people.means else {}
     wanted, scores = set(dimensions), {}

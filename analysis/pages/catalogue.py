@@ -218,7 +218,7 @@ PAGES: dict[str, AnalysisPage] = {
         AnalysisPage(
             "uncertainty", "Uncertainty",
             "What makes intervals wide, and what would narrow them?",
-            ("beside", "width", "hour", "runs"), fits=bool, deferred=True, beside_people=True,
+            ("beside", "narrower", "hour", "runs"), fits=bool, deferred=True, beside_people=True,
             part_of="leaderboard",
         ),
         AnalysisPage(

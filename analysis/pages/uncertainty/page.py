@@ -140,11 +140,10 @@ def content(page: Page) -> Content:
     what = "mean score" if judged else page.system.labels.measures[
         page.system.labels.headlines[0]
     ].title  # fmt: skip
-    costs = costs_of(page)
     page.answer(_answer(rows, known))
     page.answers = bool(known)
     if known:
-        page.answer(_cheapest(page, known[0], costs))
+        page.answer(_cheapest(page, known[0]))
     shown = [name for name in TITLES if any(row.main.components.variance(name) for row in known)]
     page.figure(
         "shares",
@@ -174,7 +173,7 @@ def content(page: Page) -> Content:
     )
     page.onward("Which agent is better?", page.other("leaderboard"))
     yield
-    _steps(page, rows, costs)
+    _steps(page, rows, costs_of(page))
     _difference(page, known, scores)
     _how(page, rows, judged=judged)
 
@@ -320,20 +319,21 @@ def steps_to(row: Row, costs: Costs, wished: float) -> list[Step]:
     return [*steps, Step(RATING, count, 0.0, costs.minutes, why)]
 
 
-def _cheapest(page: Page, row: Row, costs: Costs) -> str:
+def _cheapest(page: Page, row: Row) -> str:
     """Name the cheapest step for the half-width that the reader wishes."""
     half = row.main.half_width
     if not half:
         return ""
-    steps = steps_to(row, costs, half * WISHES.get(page.selection.filters.width, 0.75))
+    wished = half * WISHES.get(page.selection.filters.narrower, 0.75)
+    steps = steps_to(row, Costs(None, None, None), wished)
     price = minute_price(page)
-    best = cheapest(steps, price)
-    aim = f"For an interval of {row.run.label} that is {WISHED[page.selection.filters.width]}"
+    aim = f"For an interval of {row.run.label} that is {_wish(page)}"
     if any(step.count == 0 for step in steps):
         return f"{aim}, correct the judges by the ratings that there are."
     reached = [step for step in steps if step.count]
     if not reached:
         return f"{aim}, no single step is enough."
+    best = cheapest(steps_to(row, costs_of(page, timed=price is not None), wished), price)
     if best is None or best.count is None:
         few = listed([f"{step.count:,} more {_many(step)}" for step in reached])
         return f"{aim}, you need {few.replace(' and ', ' or ')}; costs are not known."
@@ -342,6 +342,10 @@ def _cheapest(page: Page, row: Row, costs: Costs) -> str:
         f"{aim}, the cheapest step is {best.count:,} more {_many(best)} "
         f"({number(cost, 'amount')} USD{' of people’s time' if best.minutes else ''})."
     )
+
+
+def _wish(page: Page) -> str:
+    return WISHED.get(page.selection.filters.narrower, WISHED[""])
 
 
 def _many(step: Step) -> str:
@@ -363,7 +367,7 @@ def _steps(page: Page, rows: Sequence[Row], costs: Costs) -> None:
         for row in rows
         if row.main.half_width
         for step in steps_to(
-            row, costs, row.main.half_width * WISHES.get(page.selection.filters.width, 0.75)
+            row, costs, row.main.half_width * WISHES.get(page.selection.filters.narrower, 0.75)
         )
     ]
 
@@ -383,7 +387,7 @@ def _steps(page: Page, rows: Sequence[Row], costs: Costs) -> None:
             columns.text("Step", lambda pair: first_up(TRIALS[pair[1].name].words)),
             Column(parts.number_column("Narrower by", "narrower"), narrowed),
             columns.count(
-                f"For {WISHED[page.selection.filters.width]}", lambda pair: pair[1].count,
+                f"For {_wish(page)}", lambda pair: pair[1].count,
                 "needed", help="How many more it takes alone",
             ),
             Column(

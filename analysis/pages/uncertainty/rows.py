@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 CELL = ("task", "attempt", "judge", "setting", "replicate")
+# Answerers whose replies have no price.
+FREE = frozenset({"scripted", "recorded", "human"})
 # The latest rated items of which the median time is taken.
 LATEST_ITEMS = 500
 # Replies of a measure above which a page says that they are too many to split.
@@ -123,13 +125,12 @@ def rating_budgets(page: Page, scores: "DataFrame") -> dict[int, RatingBudget]:
         return {}
     keys = [dimension.key for dimension in system_facts.dimensions_of(page.selection.system)]
     primary = scores[scores["setting"] == COUNTS]
-    means = primary.groupby(["run", "attempt"])["score"].mean()
-    frame = outcome_frame(page.runs, [])
-    index = list(zip(frame["run"], frame["trajectory"], strict=True))
-    people = np.mean([plans.means(frame["trajectory"].tolist(), key) for key in keys], axis=0)
-    units = units_of(
-        page, frame.assign(score=means.reindex(index).to_numpy(), people=people), plans
-    )
+    frame = primary.groupby(["run", "attempt", "task"], as_index=False)["score"].mean()
+    plan = frame["attempt"].tolist()
+    people = np.mean([plans.means(plan, key) for key in keys], axis=0)
+    labels = {run.pk: run.label for run in page.runs}
+    frame = frame.assign(trajectory=plan, label=frame["run"].map(labels), people=people)
+    units = units_of(page, frame, plans)
     return {run.pk: _rating_budget(units[run.label]) for run in page.runs if run.label in units}
 
 
@@ -137,8 +138,17 @@ def _rating_budget(units: RatedUnits) -> RatingBudget:
     return rating_budget(units, correct_mean(units).weight)
 
 
-def costs_of(page: Page) -> Costs:
-    """Return what a trajectory, a judge’s scores and a rated item cost here, on average."""
+def costs_of(page: Page, *, timed: bool = True) -> Costs:
+    """Return what a trajectory, a judge’s scores and a rated item cost here, on average.
+
+    Without ``timed`` the minutes of people are not read.
+    """
+    minutes = _minutes(page) if timed else None
+    kinds = {
+        filler.get("kind") for run in page.runs for row in run.casting.values() for filler in row
+    }
+    if not kinds - FREE:  # nothing here states a cost
+        return Costs(None, None, minutes)
     roles = set(system_facts.judge_roles(page.selection.system))
     rows = list(
         Exchange.objects.filter(
@@ -160,7 +170,7 @@ def costs_of(page: Page) -> Costs:
     seats = len({(role, seat) for role, seat, *_ in judging})
     whole = sum(row[2] or 0.0 for row in rows) / plays if stated and plays else None
     judge = sum(row[2] for row in judging) / plays / seats if stated and judging else None
-    return Costs(whole, judge, _minutes(page))
+    return Costs(whole, judge, minutes)
 
 
 def _minutes(page: Page) -> float | None:

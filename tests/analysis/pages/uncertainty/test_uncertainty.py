@@ -53,7 +53,7 @@ def test_judges_who_differ_are_the_largest_share() -> None:
     judge = next(row for row in steps if row["step"] == "One more judge")
     assert judge["narrower"] > 0.2 and judge["needed"]  # type: ignore[operator]
     # A tenth narrower takes no more judges than a quarter.
-    less = rows(report(User.objects.get(), "width=tenth"), "steps")
+    less = rows(report(User.objects.get(), "narrower=tenth"), "steps")
     assert next(row for row in less if row["step"] == "One more judge")["needed"] <= judge["needed"]  # type: ignore[operator]
     table = found.table("steps")
     assert table is not None
@@ -82,7 +82,7 @@ def test_three_tasks_are_undefined() -> None:
 
 def test_without_runs_the_page_says_what_it_needs() -> None:
     assert report(make_person("mia", "view_results")).empty is not None
-    assert Filters().width == ""
+    assert Filters().narrower == ""
 
 
 def test_ratings_are_a_step_where_people_rated_drawn_plans() -> None:
