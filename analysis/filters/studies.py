@@ -56,6 +56,9 @@ def select_study(
     study = next((s for s in studies if filters.study == str(s.pk)), default)
     asked = {"trajectories__items__study": study, "trajectories__items__use": Item.Use.MAIN}
     judged = Run.objects.filter(**asked)
+    if load_questionnaire(study.questionnaire).unit == "pair":
+        others = Item.objects.filter(study=study, use=Item.Use.MAIN).values("other__run")
+        judged = Run.objects.filter(Q(pk__in=judged.order_by().values("pk")) | Q(pk__in=others))
     rows = list(runs_in_order(seen.of(judged.distinct())))
     selection = selection_of_study(study, filters, rows, notes, seen)
     study_options = tuple(

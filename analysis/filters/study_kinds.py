@@ -19,7 +19,9 @@ def whole_scores(questionnaire: Questionnaire) -> list[Question]:
     return [
         question
         for question in questionnaire.questions
-        if question.about in ("item", "final") and question.scale.kind == "points"
+        if question.about in ("item", "final")
+        and question.scale.kind == "points"
+        and questionnaire.unit != "pair"
     ]
 
 
@@ -53,6 +55,16 @@ def decisions_of(question: Question) -> dict[int, str]:
     """Return each option that is an answer, by its value: ``keep``, ``remove``, ``cannot tell``."""
     words = {option.value: option.label.casefold() for option in question.scale.options}
     return {value: word for value, word in words.items() if word in (*DECISIONS, UNSURE)}
+
+
+def pair_questions(questionnaire: Questionnaire) -> list[Question]:
+    """Return the questions that ask which of two trajectories is preferred."""
+    return [question for question in questionnaire.questions if question.scale.pair]
+
+
+def asks_pairs(questionnaire: Questionnaire) -> bool:
+    """Return whether two trajectories are compared side by side."""
+    return bool(pair_questions(questionnaire))
 
 
 def asks_scores(questionnaire: Questionnaire) -> bool:

@@ -5,7 +5,7 @@ submission, and are read from the database as long texts.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -66,7 +66,8 @@ class SubmittedAnswers:
     """The annotators, the items, and the submissions in the order of each annotator's work.
 
     ``numbers`` has a row for each submission and a column for each question in ``columns``: scores
-    and choices, NaN where there is none. ``marks`` are sets, by row and name of the question.
+    and choices, NaN where there is none. ``marks`` are sets, by row and name of the question: of
+    passages, the characters that were marked, each with its label.
     """
 
     questionnaire: Questionnaire
@@ -193,9 +194,20 @@ def _marks(study: Study, row_of: Mapping[int, int]) -> dict[tuple[int, str], fro
     for submission, question, subject, text in rows.iterator():
         if submission in row_of:
             if text not in sets:
-                sets[text] = frozenset(m for m in json.loads(text) if read_mark(m)[1] != RESPECTED)
+                sets[text] = frozenset(_elements(json.loads(text)))
             marks[row_of[submission], _name(question, subject)] = sets[text]
     return marks
+
+
+def _elements(chosen: Sequence[Any]) -> Iterator[str]:
+    """Yield the elements of a set of marks; of passages, each character with its label."""
+    for mark in chosen:
+        if isinstance(mark, str):
+            if read_mark(mark)[1] != RESPECTED:
+                yield mark
+            continue
+        place = f"{mark['turn']} {mark['where']} {mark['label']}"
+        yield from (f"{place} {at}" for at in range(mark["start"], mark["end"]))
 
 
 def _answers(study: Study) -> Any:

@@ -32,6 +32,7 @@ from analysis.filters.study_kinds import (
     asks_candidates,
     asks_dimensions,
     asks_marks,
+    asks_pairs,
     asks_scores,
 )
 from annotation.models import Study
@@ -276,6 +277,10 @@ PAGES: dict[str, AnalysisPage] = {
             "filter-check", "Filter check", "Does the checker remove what people would remove?",
             asks=asks_candidates, without=RUN_FILTERS,
             part_of="ratings",
+        ),
+        AnalysisPage(
+            "preferences", "Preferences", "Which agent do people prefer, two side by side?",
+            asks=asks_pairs, raters=2, without=("judging",), part_of="ratings",
         ),
     )
 }  # fmt: skip

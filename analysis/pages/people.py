@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 from analysis.filters.selection import Selection
 from analysis.filters.studies import Fits
-from analysis.filters.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
+from analysis.filters.study_kinds import (
+    asks_about_turns,
+    asks_candidates,
+    asks_marks,
+    asks_pairs,
+    asks_scores,
+)
 from analysis.frames.people_scores import PeopleScores
 from analysis.kit.page import Page
 from analysis.reports import addresses
@@ -17,7 +23,7 @@ from annotation.questionnaires import load_questionnaire
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Unit = Literal["trajectory", "task"]
+Unit = Literal["trajectory", "task", "pair"]
 # With fewer items than these, intervals are rough.
 FEW_ITEMS = 30
 # What a study asks, and the button that leads to the page about it.
@@ -26,6 +32,7 @@ ASKED_ELSEWHERE = {
     "filter-check": ("which candidates to keep", "See the filter check"),
     "turn-scores": ("for a score of every turn", "See the scores by turn"),
     "ratings": ("for scores of whole items", "See the ratings"),
+    "preferences": ("which of two trajectories is better", "See the preferences"),
 }
 # Of a study that is not about what a page is about: what it asks, and the page on that.
 PAGE_OF = (
@@ -33,6 +40,7 @@ PAGE_OF = (
     (asks_candidates, "filter-check"),
     (asks_about_turns, "turn-scores"),
     (asks_scores, "ratings"),
+    (asks_pairs, "preferences"),
 )
 
 
@@ -208,10 +216,8 @@ def few_items(page: Page, people: AnswerCounts) -> None:
 
 def people_details(page: Page, people: AnswerCounts, everyone: AnswerCounts) -> None:
     """Say how many answers of whom count."""
-    judged = (
-        plural(people.judged, "task")
-        if people.unit == "task"
-        else plural(people.judged, "trajectory", "trajectories")
+    judged = plural(
+        people.judged, people.unit, "trajectories" if people.unit == "trajectory" else ""
     )
     page.how(
         f"Study {page.selection.study}: {plural(people.items, 'submitted item')} on {judged} by "

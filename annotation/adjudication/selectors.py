@@ -109,7 +109,7 @@ def find_slot(item: Item, questionnaire: Questionnaire, name: str) -> Slot | Non
     """Return the place of an item with this name that people can disagree about."""
     slots = questionnaire.slots(item.asked, item.subjects)
     match = next((slot for slot in slots if slot.name == name), None)
-    return None if match is None or match.question.scale.kind == "text" else match
+    return None if match is None or match.question.scale.kind in ("text", "spans") else match
 
 
 def place_ratings(item: Item, slot: Slot) -> QuerySet[Rating]:

@@ -191,10 +191,7 @@ def _show(
         "candidate": texts.get(slot.part, "") if slot.question.about == "candidate" else "",
         "desk": page,
         "reading": page.reading,
-        "reading_templates": [
-            f"systems/{questionnaire.system}/_desk.html",
-            "annotation/partials/_reading.html",
-        ],
+        "reading_templates": page.reading_templates,
         "rated": len(ratings),
         "raters": raters_of(item, slot, texts, access.user) if sees else [],
         "sees": sees,
@@ -221,10 +218,12 @@ def _show(
 
 def _desk(item: Item, ratings: list[Rating]) -> DeskPage:
     """Return the item as its raters saw it: of one of their desks only what there is to read is
-    shown.
+    shown. Of two trajectories, the first is A.
     """
     rows = Assignment.objects.select_related("study", "item__task", "trajectory", "annotator")
-    return load_desk(rows.get(pk=ratings[0].assignment_id), locked=True)
+    assignment = rows.get(pk=ratings[0].assignment_id)
+    assignment.swapped = False
+    return load_desk(assignment, locked=True)
 
 
 def _field(
@@ -237,6 +236,8 @@ def _field(
         candidates = load_candidates(item)
     if slot.question.scale.kind == "marks":
         conditions = load_conditions(item.trajectory_id, item.subjects)
+    slot = slot.as_shown(False)
+    slot = replace(slot, question=replace(slot.question, when=None))
     form = build_form(
         questionnaire, [slot], {slot.name: answer}, candidates=candidates, conditions=conditions
     )

@@ -75,10 +75,12 @@ class QuestionOut(Schema):
     subject: str
     title: str
     definition: str
-    scale: Literal["points", "choice", "marks", "text"]
+    scale: Literal["points", "choice", "marks", "spans", "text"]
     options: list[AnswerOptionOut] = Field(description="Empty where the answer is text.")
     most: int = Field(description="Largest point, or most characters of a text.")
     required: bool
+    asked: bool = Field(description="False while its `condition` is not met: leave it out then.")
+    condition: str = Field(description="The answer to another question under which it is asked.")
     answer: AnswerOut | None
 
 
@@ -138,10 +140,19 @@ class StatementOut(Schema):
     text: str
 
 
+class SideOut(Schema):
+    """One of two trajectories side by side."""
+
+    name: str
+    turns: list[ItemTurnOut]
+    dialogue: list[ItemDialogueTurnOut]
+
+
 class ItemOut(Schema):
     """The item to read; what the questionnaire does not show is empty."""
 
     task: str
+    sides: list[SideOut] = Field(description="Of two trajectories: A, then B, with their turns.")
     turns: list[ItemTurnOut]
     opening: list[ItemMessageOut]
     dialogue: list[ItemDialogueTurnOut]
@@ -372,7 +383,13 @@ def _detail(access: StudyAccess, item: Assignment) -> dict[str, Any]:
     edits = RatingEdit.objects.filter(assignment=item).select_related("undoes").order_by("pk")
     return {
         **_row(item),
-        "item": _item(page.reading),
+        "item": {
+            **_item(page.reading),
+            "sides": [
+                {"name": name, "turns": _turns(side), "dialogue": _dialogue(side)}
+                for name, side in page.sides
+            ],
+        },
         "questions": [_question(page, row) for row in page.form.rows],
         "edits": [
             {
@@ -401,6 +418,8 @@ def _question(page: DeskPage, row: Any) -> dict[str, Any]:
             texts = {mark.value: mark.label for mark in marks}
             stored = [decision_mark(key, decision) for key in texts for decision in DECISIONS]
             options = [{"value": m, "label": mark_text(scale, m, texts)} for m in stored]
+    elif scale.kind == "spans":
+        options = [{"value": key, "label": name} for key, name in scale.labels.items()]
     elif scale.kind == "points":
         for option in options:
             option["label"] = question.anchors.get(option["value"], option["label"])
@@ -413,7 +432,9 @@ def _question(page: DeskPage, row: Any) -> dict[str, Any]:
         "scale": scale.kind,
         "options": options,
         "most": scale.most,
-        "required": question.required,
+        "required": row.required,
+        "asked": not row.unmet,
+        "condition": row.when,
         "answer": {
             "value": answer.value,
             "chosen": list(answer.chosen) if answer.chosen is not None else None,
@@ -429,29 +450,37 @@ def _item(reading: Reading) -> dict[str, Any]:
     dialogue: Dialogue | None = reading.dialogue
     return {
         "task": reading.query,
-        "turns": [
-            {
-                "index": turn.index,
-                "is_final": turn.is_final,
-                "text": turn.text or "\n".join(turn.steps),
-                "steps": list(turn.steps),
-                "feedback": turn.feedback,
-                "findings": None
-                if turn.findings is None
-                else [{"kind": f.kind, "text": f.text, "mark": f.word} for f in turn.findings],
-            }
-            for turn in reading.turns
-        ],
+        "turns": _turns(reading),
         "opening": _messages(dialogue.opening) if dialogue is not None else [],
-        "dialogue": [
-            {"index": turn.index, "messages": _messages(turn.messages)}
-            for turn in (dialogue.turns if dialogue is not None else ())
-        ],
+        "dialogue": _dialogue(reading),
         "hidden": {fact.name: fact.text for fact in (dialogue.kept if dialogue else ())},
         "conditions": _statements(reading.conditions),
         "candidates": _statements(reading.candidates),
         "reference": list(reading.reference),
     }
+
+
+def _turns(reading: Reading) -> list[dict[str, Any]]:
+    return [
+        {
+            "index": turn.index,
+            "is_final": turn.is_final,
+            "text": turn.text or "\n".join(turn.steps),
+            "steps": list(turn.steps),
+            "feedback": turn.feedback,
+            "findings": None
+            if turn.findings is None
+            else [{"kind": f.kind, "text": f.text, "mark": f.word} for f in turn.findings],
+        }
+        for turn in reading.turns
+    ]
+
+
+def _dialogue(reading: Reading) -> list[dict[str, Any]]:
+    return [
+        {"index": turn.index, "messages": _messages(turn.messages)}
+        for turn in (reading.dialogue.turns if reading.dialogue is not None else ())
+    ]
 
 
 def _messages(messages: Sequence[Any]) -> list[dict[str, Any]]:

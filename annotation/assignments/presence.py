@@ -61,10 +61,16 @@ def open_assignment(*, assignment: Assignment, number: int) -> bool:
     now = timezone.now()
     verdicts, rotation = visible_verdicts(assignment), rotation_of(assignment, number)
     here = Assignment.objects.filter(pk=pk, position=position, opened_at=None)
-    seen = revealed_turns(assignment, assignment.study)
-    if here.update(opened_at=now, verdicts=verdicts, rotation=rotation, revealed=seen):
-        assignment.opened_at, assignment.revealed = now, seen
-        assignment.verdicts, assignment.rotation = verdicts, rotation
+    fixed = {
+        "opened_at": now,
+        "revealed": revealed_turns(assignment, assignment.study),
+        "verdicts": verdicts,
+        "rotation": rotation,
+        "swapped": is_swapped(assignment, number),
+    }
+    if here.update(**fixed):
+        for name, value in fixed.items():
+            setattr(assignment, name, value)
         return True
     here = Assignment.objects.filter(pk=pk, position=position)
     return here.exists()
@@ -85,6 +91,17 @@ def visible_verdicts(assignment: Assignment) -> str:
     if verdicts == Study.Verdicts.EARLIER and not scored:
         return Study.Verdicts.ALL
     return verdicts
+
+
+def is_swapped(assignment: Assignment, number: int) -> bool:
+    """Return whether an item's second trajectory stands on the left: for every other annotator.
+
+    The order of the two in the items is balanced itself, so each agent stands on either side
+    equally often for everybody (`annotation.designs.pairs`).
+    """
+    if assignment.opened_at is not None:
+        return assignment.swapped
+    return assignment.item.other_id is not None and number % 2 == 0
 
 
 def rotation_of(assignment: Assignment, number: int) -> int:

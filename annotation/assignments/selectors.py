@@ -40,7 +40,7 @@ def free_items(study: Study, user: User, played: Sequence[int] | None = None) ->
     """Return unassigned items that this person may judge: not had before, not played in."""
     rows = unassigned_items(study.pk, user.pk)
     played = played_trajectory_ids(user) if played is None else played
-    return rows.exclude(trajectory__in=played) if played else rows
+    return rows.exclude(trajectory__in=played).exclude(other__in=played) if played else rows
 
 
 def unassigned_items(study: int, user: int) -> QuerySet[Item]:

@@ -190,7 +190,7 @@ def assign_item(
             word = had.get_state_display().lower()
             raise Refused("conflict", f"this person has this item already: it is {word}")
         played = trajectories_played_by(to)
-        if item.trajectory_id is not None and played.filter(pk=item.trajectory_id).exists():
+        if item.trajectory_ids and played.filter(pk__in=item.trajectory_ids).exists():
             raise Refused("conflict", "this person played in this trajectory")
         if had is not None:
             change_assignment_state(had, State.OPEN, by=by, reason=reason, kind=Kind.ASSIGNED)

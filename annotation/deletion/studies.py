@@ -49,6 +49,7 @@ def studies_that_hold(
 ) -> Iterable[DeletionRefusal]:
     """Say which studies need the trajectories or tasks, and which cannot be deleted yet."""
     held = Q(pk__in=Item.objects.filter(trajectory__run__in=runs).values("study"))
+    held |= Q(pk__in=Item.objects.filter(other__run__in=runs).values("study"))
     held |= Q(pk__in=Assignment.objects.filter(trajectory__run__in=runs).values("study"))
     held |= Q(pk__in=LiveSession.objects.filter(trajectory__run__in=runs).values("study"))
     held |= Q(pk__in=Item.objects.filter(task__dataset__in=datasets).values("study"))

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.assignments.presence import questionnaire_of
 from annotation.assignments.stepwise import is_locked, revealed_turns
 from annotation.consent.selectors import text_version
 from annotation.consent.services import answer_consent, note_information_read
@@ -175,10 +176,13 @@ def _complete_item(
 def _answers_to(item: Assignment, say: Say) -> list[EditRequest]:
     """Return the answers to what an item asks now; of turns that come one by one, to the newest."""
     edits = []
+    questionnaire = questionnaire_of(item)
+    values: dict[tuple[str, str], int | None] = {}
     for slot in slots_of(item):
-        if is_locked(item, slot):
+        if is_locked(item, slot) or not questionnaire.applies(slot, values):
             continue
         value, chosen, text = say(slot)
+        values[slot.question.key, slot.subject] = value
         edits.append(
             EditRequest(
                 uuid.uuid5(NAMESPACE, f"{item.pk}:{slot.name}"),
@@ -205,6 +209,8 @@ def _judgement(item: Assignment, character: SimulatedCharacter, rng: random.Rand
         if question.scale.kind == "choice":
             known = truth.decisions.get(slot.part)
             return _choice(known, question.scale.values, character, rng), None, ""
+        if question.scale.kind == "spans":
+            return None, [], ""
         if question.scale.kind == "text":
             return None, None, "Said by a script." if question.required else ""
         levels = truth.by_turn.get(slot.part, {}) if question.about == "turn" else truth.levels

@@ -109,10 +109,22 @@ class FormRow:
     locked: bool = False
     remarked: bool = True
     conditions: int = 0
+    unmet: bool = False
+    when: str = ""
 
     @property
     def question(self) -> Question:
         return self.slot.question
+
+    @property
+    def required(self) -> bool:
+        return self.question.required and not self.unmet
+
+    @property
+    def condition(self) -> str:
+        """The field of the question on whose answer it depends; empty where it always is asked."""
+        when = self.question.when
+        return slot_name(when.question, self.slot.subject) if when else ""
 
     @property
     def answered(self) -> bool:
@@ -153,7 +165,7 @@ class FormPart:
 
     @property
     def complete(self) -> bool:
-        return all(row.answered for row in self.rows if row.question.required)
+        return all(row.answered for row in self.rows if row.required)
 
 
 @dataclass(frozen=True)
@@ -199,11 +211,11 @@ class DeskForm:
 
     @cached_property
     def required(self) -> int:
-        return sum(row.question.required for row in self.rows)
+        return sum(row.required for row in self.rows)
 
     @cached_property
     def answered(self) -> int:
-        return sum(row.question.required and row.answered for row in self.rows)
+        return sum(row.required and row.answered for row in self.rows)
 
 
 def build_form(
@@ -226,10 +238,12 @@ def build_form(
     """
     marks = _marks(slots, conditions)
     counts = {key: len(rows) for key, rows in marks.items()}
+    values = {(slot.question.key, slot.subject): _at(places, slot).value for slot in slots}
     lacking = [
         slot.name
         for slot in _as_shown(slots)
         if slot.question.required
+        and questionnaire.applies(slot, values)
         and not _is_whole(slot, _at(places, slot), counts.get(slot.question.key, 0))
     ]
     current = next(iter([*missing, *lacking, *(slot.name for slot in slots)]), "")
@@ -248,6 +262,8 @@ def build_form(
             locked=locked or slot.name in stays,
             remarked=questionnaire.unit != "person",
             conditions=counts.get(slot.question.key, 0),
+            unmet=not questionnaire.applies(slot, values),
+            when=questionnaire.condition_words(slot.question),
         )
 
     blocks = []

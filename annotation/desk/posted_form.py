@@ -85,7 +85,7 @@ def _same(answer: DeskAnswer, aspect: str, shown: Any) -> bool:
     if aspect == Aspect.FLAG:
         return not answer.value and not shown or bool(answer.value) and answer.text == shown
     if answer.chosen is not None and isinstance(shown, list):
-        return sorted(answer.chosen) == sorted(shown)
+        return sorted(map(str, answer.chosen)) == sorted(map(str, shown))
     return bool(answer.scalar == shown) if answer.given else shown in (None, "")
 
 
@@ -102,6 +102,8 @@ def _answer(slot: Slot, fields: Sequence[str]) -> DeskAnswer:
     refused by name.
     """
     match slot.question.scale.kind:
+        case "spans":
+            return DeskAnswer(chosen=[])  # passages are marked by the script alone
         case "marks":
             # "None" beside others contradicts itself and stays, to be refused.
             return DeskAnswer(chosen=[] if set(fields) == {NONE} else list(fields))

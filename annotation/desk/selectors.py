@@ -4,11 +4,16 @@ Nothing here may reveal which agent made the trajectory.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from annotation.assignments.presence import questionnaire_of, rotation_of, visible_verdicts
+from annotation.assignments.presence import (
+    is_swapped,
+    questionnaire_of,
+    rotation_of,
+    visible_verdicts,
+)
 from annotation.assignments.stepwise import (
     is_locked,
     newest_slots,
@@ -112,6 +117,9 @@ def _scale_keys(rows: Iterable[FormRow]) -> tuple[tuple[tuple[str, ...], str], .
             words = ", ".join(option.label for option in scale.options)
             keys = tuple(option.key for option in scale.options)
             by_kind.setdefault(row.question.key, (keys, f"{words}; then next question"))
+        elif scale.kind == "spans":
+            words = "mark the selected text with the label of this number; nothing to mark"
+            by_kind["spans"] = (("1", "–", str(min(9, len(scale.labels))), NONE_KEY), words)
         elif scale.each:
             words = ", ".join(DECISIONS.values())
             by_kind["decisions"] = (DECISION_KEYS, f"{words}; then next condition")
@@ -157,6 +165,8 @@ class DeskPage:
     last: int
     # The answers that can still be taken back, the latest last.
     edits: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    # Of two trajectories side by side: A and B with their plans; `reading` has what they share.
+    sides: Sequence[tuple[str, Reading]] = ()
     # Where turns come one by one: how many are seen, and whether another may follow.
     revealed: int | None = None
     reveals: bool = False
@@ -175,6 +185,12 @@ class DeskPage:
             return None
         left = self.counts.total - self.counts.ended
         return round(participant.active_ms / participant.submitted * left / 60_000)
+
+    @property
+    def reading_templates(self) -> list[str]:
+        """The templates of the material, the first that there is: a system may have its own."""
+        own = [] if self.sides else [f"systems/{self.questionnaire.system}/_desk.html"]
+        return [*own, "annotation/partials/_reading.html"]
 
     @property
     def previous(self) -> int | None:
@@ -220,11 +236,12 @@ class DeskPage:
     def guide(self) -> Guide:
         """The contents of the dialog of guidelines and keys."""
         read = self.reading
-        judged = any(turn.findings is not None for turn in read.turns)
+        turns = [turn for side in (read, *(side for _, side in self.sides)) for turn in side.turns]
+        judged = any(turn.findings is not None for turn in turns)
         return build_guide(
             self.questionnaire,
             self.form.rows,
-            turns="dialogue" if read.dialogue is not None else "plans" if read.turns else "",
+            turns="dialogue" if read.dialogue is not None else "plans" if turns else "",
             judged=judged,
             by_turn=any(block.kind == "turn" for block in self.form.blocks),
             skips=self.item.part == Part.MAIN,
@@ -255,7 +272,9 @@ def load_desk(
             )
         )
     rotation = rotation_of(item, participant.number) if participant is not None else item.rotation
-    slots = list(seen_slots(item, questionnaire, rotation))
+    number = participant.number if participant is not None else 1
+    swapped = is_swapped(item, number)
+    slots = [slot.as_shown(swapped) for slot in seen_slots(item, questionnaire, rotation)]
     marking = any(slot.question.scale.kind == "marks" for slot in slots)
     deciding = any(slot.question.about == "candidate" for slot in slots)
     conditions: list[Statement] = []
@@ -263,9 +282,11 @@ def load_desk(
         conditions = load_conditions(item.trajectory_id, item.item.subjects)
     candidates = load_candidates(item.item) if deciding or "candidates" in shows else {}
     counts, last = _progress(item, participant)
+    sides = _sides(item, questionnaire, swapped)
     reading = _reading(
         item,
         questionnaire,
+        trajectory=None if sides else item.trajectory_id,
         conditions=conditions if "profile" in shows else [],
         # Those that are decided about stand in the form.
         candidates=[] if deciding else list(candidates.values()),
@@ -294,28 +315,47 @@ def load_desk(
         stored=stored,
         counts=counts,
         last=last,
+        sides=sides,
         edits=[edit for edit in _standing(edits) if edit["slot"] not in stays],
         revealed=revealed_turns(item, item.study),
         reveals=open_turn(item) is not None,
     )
 
 
+def _sides(
+    item: Assignment, questionnaire: Questionnaire, swapped: bool
+) -> list[tuple[str, Reading]]:
+    """Return the two trajectories of an item as A and B; none where it has one."""
+    first, second = item.trajectory_id, item.item.other_id
+    if first is None or second is None:
+        return []
+    shown = [second, first] if swapped else [first, second]
+    return [
+        (name, _reading(item, questionnaire, trajectory=one, conditions=[], candidates=[]))
+        for name, one in zip("AB", shown, strict=True)
+    ]
+
+
 def _reading(
     item: Assignment,
     questionnaire: Questionnaire,
     *,
+    trajectory: int | None,
     conditions: Sequence[Statement],
     candidates: Sequence[Statement],
 ) -> Reading:
     task, shows = item.item.task, questionnaire.shows
     dialogue: Dialogue | None = None
     turns: Sequence[DeskTurn] = ()
-    if item.trajectory_id is not None:
+    if trajectory is not None:
         if questionnaire.system == EXTERNAL:
-            dialogue = load_dialogue(item)
+            dialogue = load_dialogue(item, trajectory)
+        elif "final_plan" in shows:
+            turns = [load_turns(trajectory, feedback=False, verdicts=Study.Verdicts.NONE)[-1]]
+            turns = [replace(turn, lines=[], change="") for turn in turns]
         elif "plans" in shows:
             turns = load_turns(
-                item.trajectory_id,
+                trajectory,
                 feedback="feedback" in shows,
                 verdicts=visible_verdicts(item),
                 seen=None if revealed_turns(item, item.study) is None else seen_turns(item),

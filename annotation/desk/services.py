@@ -20,6 +20,7 @@ from annotation.errors import Incomplete, Refused, refuse_longer
 from annotation.models import Aspect, Assignment, Item, Participant, Rating
 from annotation.questionnaires import Slot
 from annotation.ratings.checks import decides_all
+from annotation.ratings.services import withdraw_answers
 from annotation.training.services import judge_training, tells_expected
 
 State, Part = Assignment.State, Assignment.Part
@@ -54,11 +55,30 @@ def missing_slots(assignment: Assignment, answered: Answered | None = None) -> l
     """Return the required places that have no answer, in the order in which they are asked."""
     if answered is None:
         answered = _answered(assignment)
+    applies = questionnaire_of(assignment).applies
     return [
         slot
         for slot in slots_of(assignment)
-        if slot.question.required and (slot.question.key, slot.subject) not in answered
+        if slot.question.required
+        and (slot.question.key, slot.subject) not in answered
+        and applies(slot, answered)
     ]
+
+
+def _withdraw_unasked(item: Assignment, by: User, answered: Answered) -> None:
+    """Take back answers to questions whose condition is no longer met; the edits keep them.
+
+    So whoever reads the current answers sees only what was asked in the end.
+    """
+    applies = questionnaire_of(item).applies
+    unasked = [
+        slot
+        for slot in slots_of(item)
+        if (slot.question.key, slot.subject) in answered and not applies(slot, answered)
+    ]
+    withdraw_answers(assignment=item, by=by, slots=unasked)
+    for slot in unasked:
+        del answered[slot.question.key, slot.subject]
 
 
 def submit_assignment(
@@ -85,6 +105,7 @@ def submit_assignment(
         if item.state != State.OPEN:
             change_assignment_state(item, State.OPEN, by=by)
         note_active(assignment=item, active_ms=active_ms)
+        _withdraw_unasked(item, by, answered)
         if open_turn(item) is not None:
             reveal_next(item)
             return

@@ -4,16 +4,16 @@ Evidence counts characters in the plain text of a block: the steps of a plan, on
 numbers, or the original text if it is more than steps.
 """
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.assignments.stepwise import open_turn, revealed_turns, seen_turns
 from annotation.models import Assignment, Item, Study
+from annotation.ratings.plan_texts import is_all
 from benchmarks.core.plans import split_steps
 from benchmarks.core.ports.labels import plain
-from benchmarks.models import Candidate, Constraint, Task, Turn, Violation
+from benchmarks.models import Candidate, Constraint, Task, Trajectory, Turn, Violation
 from benchmarks.models.statements import read_rows
 from benchmarks.trajectories.diffs import DiffLine, diff_steps
 from benchmarks.trajectories.messages import MessageView, as_text, messages_of
@@ -109,28 +109,6 @@ def load_turns(
 def _hides_verdict(turn: Turn, earlier: bool, scoring: str | None) -> bool:
     """Return whether the judges' verdict on a plan is kept from who scores it."""
     return (earlier and turn.is_final) or str(turn.index) == scoring
-
-
-_NO_LETTERS = re.compile(r"[\W\d_]+")
-_STEP_WORD = re.compile(r"^[^\S\n]*step(?=\s*\d)", re.IGNORECASE | re.MULTILINE)
-
-
-def is_all(text: str, steps: Sequence[str]) -> bool:
-    """Return whether the steps are the whole text, numbers aside; else the text is shown as it
-    is.
-    """
-    bare, listed = _STEP_WORD.sub("", text), "".join(steps)
-    # Nearly always they are the same in all that is in words, which is found sooner.
-    return _in_words(bare) == _in_words(listed) or _letters(bare) == _letters(listed)
-
-
-def _in_words(text: str) -> str:
-    """Return the letters, and numerals that are no digits, such as ½."""
-    return _NO_LETTERS.sub("", text)
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalpha, text))
 
 
 def _change(
@@ -284,11 +262,11 @@ class Dialogue:
         return any(one.digest == digest for one in shown)
 
 
-def load_dialogue(item: Assignment) -> Dialogue:
+def load_dialogue(item: Assignment, trajectory: int) -> Dialogue:
     """Return the messages of an item in three queries; ``hides``: something hidden is not shown
     here.
     """
-    rows = list(Turn.objects.filter(trajectory=item.trajectory_id).order_by("index"))
+    rows = list(Turn.objects.filter(trajectory=trajectory).order_by("index"))
     if revealed_turns(item, item.study) is not None:
         rows = [row for row in rows if str(row.index) in seen_turns(item)]
     by_turn = messages_of(rows)
@@ -299,8 +277,9 @@ def load_dialogue(item: Assignment) -> Dialogue:
         opening += messages[:before]
         final = row.is_final and str(row.index) != open_turn(item)
         turns.append(DialogueTurn(row.index, final, _shown(item, messages[before:])))
-    assert item.trajectory is not None and item.item.task is not None
-    payloads = (item.item.task.payload, item.trajectory.payload)
+    assert item.item.task is not None
+    payload = Trajectory.objects.values_list("payload", flat=True).get(pk=trajectory)
+    payloads = (item.item.task.payload, payload)
     kept = [fact for payload in payloads for fact in _kept(payload.get("hidden") or {})]
     hidden = bool(kept) or any(message.hidden for turn in by_turn for message in turn)
     return Dialogue(
@@ -308,7 +287,7 @@ def load_dialogue(item: Assignment) -> Dialogue:
         turns,
         kept if item.study.shows_hidden else [],
         hidden and not item.study.shows_hidden,
-        (item.trajectory.payload.get("metadata") or {}).get("span") or {},
+        (payload.get("metadata") or {}).get("span") or {},
     )
 
 

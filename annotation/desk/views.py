@@ -98,10 +98,7 @@ def _show(
         "folded": request.COOKIES.get(folds_cookie(access.user)) == "1",
         "unit": page.questionnaire.unit,
         "reading": page.reading,
-        "reading_templates": [
-            f"systems/{page.questionnaire.system}/_desk.html",
-            "annotation/partials/_reading.html",
-        ],
+        "reading_templates": page.reading_templates,
         "item": item,
         "study": access.study,
         "previous_url": desk_url(item, page.previous) if page.previous else "",

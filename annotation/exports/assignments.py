@@ -67,6 +67,7 @@ class ExportedAssignment:
     verdicts: str
     rotation: int
     revealed: int | None
+    swapped: bool
     item: int
     use: str
     task: str | None
@@ -77,6 +78,8 @@ class ExportedAssignment:
     level: str | None
     condition: str | None
     model: str | None
+    other: int | None
+    other_model: str | None
     edits: list[ExportedEdit] = field(default_factory=list)
     adjudicated: Mapping[Where, Adjudication] = field(default_factory=dict)
 
@@ -96,10 +99,10 @@ class ExportedAssignment:
 
 _FIELDS = (
     "pk", "item", "part", "position", "state", "skip_reason", "note", "active_ms", "opened_at",
-    "submitted_at", "verdicts", "rotation", "revealed", "item__rank", "item__use",
+    "submitted_at", "verdicts", "rotation", "revealed", "swapped", "item__rank", "item__use",
     "item__task__external_id", "item__task__dataset__name", "item__task__dataset__version",
     "trajectory", "trajectory__attempt", "trajectory__run__level", "trajectory__run__condition",
-    "trajectory__run__agent__name",
+    "trajectory__run__agent__name", "item__other", "item__other__run__agent__name",
 )  # fmt: skip
 # Marks are read where there are any: to look for them in every row takes longer than the rest.
 _MARKS = Cast("chosen", TextField())

@@ -24,6 +24,7 @@ ITEM_COLUMNS = (
     ExportColumn("attempt", "whole", "number of the attempt at the task"),
     ExportColumn("model", "text", "name of the agent that made the trajectory"),
     ExportColumn("ending", "text", "how the trajectory ended"),
+    ExportColumn("other_model", "text", "of two trajectories side by side: agent of the second"),
     ExportColumn("fingerprint", "text", "digest of the texts that were judged"),
 )
 _TEXT = """

@@ -71,9 +71,10 @@ QUESTION_COLUMNS: Mapping[str, str] = {
     "definition": "the question in full, as raters read it",
     "dimension": "rubric dimension behind the question, where there is one",
     "about": "what it is asked of: the item, its final plan, each turn, each candidate, the rater",
-    "scale": "points, choice, marks or text",
+    "scale": "points, choice, marks, spans or text",
     "values": "the values and what they mean, as raters read it",
     "required": "whether it had to be answered",
+    "condition": "the answer to another question under which it is asked; empty: always",
     "note": "how the question relates to its source; raters did not read it",
 }
 
@@ -87,6 +88,7 @@ def question_texts(scope: Scope) -> Iterator[Sequence[Any]]:
                 questionnaire.id, question.key, question.number, question.title,
                 question.definition, question.dimension, question.about, question.scale.kind,
                 _meanings(question), "true" if question.required else "false",
+                questionnaire.condition_words(question),
                 question.note,
             ]  # fmt: skip
 
@@ -104,6 +106,8 @@ def _meanings(question: Question) -> str:
         return f"one KEY:DECISION for each condition ({kinds}): {', '.join(DECISIONS)}"
     if scale.kind == "marks":
         return f"keys of the conditions that were marked ({scale.of or 'all kinds'})"
+    if scale.kind == "spans":
+        return "; ".join(f"{key} = {name}" for key, name in scale.labels.items())
     return ""
 
 

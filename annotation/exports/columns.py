@@ -55,6 +55,15 @@ _ITEM = (
     ExportColumn("attempt", "whole", "number of the attempt at the task", telling=True),
     ExportColumn("model", "text", "name of the agent that made the trajectory", telling=True),
     ExportColumn("trajectory_id", "whole", "the trajectory on this installation", True, True),
+    ExportColumn(
+        "other_model",
+        "text",
+        "of two trajectories side by side: the agent of the second one; `model` made the first",
+        telling=True,
+    ),
+    ExportColumn(
+        "other_trajectory_id", "whole", "the second trajectory on this installation", True, True
+    ),
 )
 _RATER = (
     ExportColumn("rater", "text", "pseudonym, the same in every export of this study"),
@@ -88,6 +97,9 @@ _RATER = (
         "text",
         "all: from the beginning; one_by_one: each turn was scored before the next was shown",
     ),
+    ExportColumn(
+        "swapped", "truth", "of two trajectories: whether the second one stood on the left, as A"
+    ),
 )
 _ASKED = (
     ExportColumn("question", "text", "key of the question; empty for remarks on the whole item"),
@@ -96,7 +108,7 @@ _ASKED = (
     ),
     ExportColumn("turn", "whole", "number of the turn, where the part is one"),
     ExportColumn("dimension", "text", "rubric dimension behind the question, where there is one"),
-    ExportColumn("scale", "text", "points, choice, marks or text"),
+    ExportColumn("scale", "text", "points, choice, marks, spans or text"),
 )
 _ANSWER_COLUMNS = (
     ExportColumn("value", "whole", "score or choice"),
@@ -106,6 +118,11 @@ _ANSWER_COLUMNS = (
         "texts",
         "what was marked; an empty list: nothing is to be marked; "
         "where each condition is decided, KEY:DECISION for each",
+    ),
+    ExportColumn(
+        "marked",
+        "spans",
+        "passages that were marked: turn, where, start, end, quote, label; an empty list: none",
     ),
     ExportColumn("text", "text", "an answer in words"),
     ExportColumn("comment", "text", "remark beside the answer"),

@@ -27,7 +27,7 @@ from annotation.ratings.selectors import meant_annotators
 
 ASSIGNMENT_FIELDS = (
     "item", "part", "position", "state", "skip_reason", "note", "active_ms", "opened_at",
-    "submitted_at", "verdicts", "rotation", "revealed",
+    "submitted_at", "verdicts", "rotation", "revealed", "swapped",
 )  # fmt: skip
 
 
@@ -74,6 +74,7 @@ def _list(name: str, rows: Iterable[str]) -> Iterator[str]:
 _ITEM = (
     "use", "meant", "asked", "subjects", "expected", "task__dataset", "task__external_id",
     "trajectory__run", "trajectory__profile__level", "trajectory__attempt",
+    "other", "other__run", "other__profile__level", "other__attempt",
 )  # fmt: skip
 _ITEM_ROW = {
     "rank": "item",
@@ -87,6 +88,7 @@ _ITEM_ROW = {
     "trajectory__attempt": "attempt",
     "trajectory__run__agent__name": "model",
     "trajectory__termination": "ending",
+    "other__run__agent__name": "other_model",
 }
 
 
@@ -108,7 +110,7 @@ def _items(scope: Scope, runs: Mapping[int, int]) -> Iterator[Json]:
     for chunk in _chunks(scope, *_ITEM):
         prints = fingerprints(chunk)
         for row in chunk:
-            task, talk = row["task"], row["trajectory"]
+            task = row["task"]
             yield {
                 "number": row["rank"],
                 "use": row["use"],
@@ -117,14 +119,20 @@ def _items(scope: Scope, runs: Mapping[int, int]) -> Iterator[Json]:
                 **{name: row[name] for name in ("asked", "subjects", "expected")},
                 "task": task
                 and {"dataset": datasets[row["task__dataset"]], "id": row["task__external_id"]},
-                "trajectory": talk
-                and {
-                    "run": runs[row["trajectory__run"]],
-                    "level": row["trajectory__profile__level"] or "",
-                    "attempt": row["trajectory__attempt"],
-                },
+                "trajectory": _trajectory(row, "trajectory", runs),
+                "other": _trajectory(row, "other", runs),
                 "fingerprint": prints.get(row["pk"]),
             }
+
+
+def _trajectory(row: Mapping[str, Any], name: str, runs: Mapping[int, int]) -> Json | None:
+    if row[name] is None:
+        return None
+    return {
+        "run": runs[row[f"{name}__run"]],
+        "level": row[f"{name}__profile__level"] or "",
+        "attempt": row[f"{name}__attempt"],
+    }
 
 
 def item_rows(scope: Scope) -> Iterator[Json]:

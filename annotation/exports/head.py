@@ -113,6 +113,8 @@ def _question(question: Question) -> Json:
         scale["most"] = question.scale.most
     if question.scale.kind == "choice":
         scale["options"] = [{"value": o.value, "label": o.label} for o in question.scale.options]
+    if question.scale.kind == "spans":
+        scale["labels"] = dict(question.scale.labels)
     if question.scale.kind == "marks":
         scale["of"] = question.scale.of or "all"
         if question.scale.each:
@@ -130,6 +132,11 @@ def _question(question: Question) -> Json:
         "examples": {str(point): words for point, words in question.examples.items()},
         "needs": sorted(question.needs),
         "required": question.required,
+        **(
+            {"when": {"question": when.question, "answers": list(when.answers)}}
+            if (when := question.when)
+            else {}
+        ),
     }
 
 
@@ -137,7 +144,11 @@ def runs_of(scope: Scope) -> dict[int, int]:
     """Return the runs of a study's items by id: their numbers in the file, in the order of the
     items.
     """
-    return _numbered(scope.study.items.all(), "trajectory__run")
+    items = scope.study.items.all()
+    numbers = _numbered(items, "trajectory__run")
+    for pk in _numbered(items, "other__run"):
+        numbers.setdefault(pk, len(numbers) + 1)
+    return numbers
 
 
 def datasets_of(scope: Scope) -> dict[int, int]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from annotation.exports.scope import Scope
 from annotation.exports.writing import dumped
@@ -177,8 +177,11 @@ def datasets_needed(scope: Scope) -> QuerySet[Dataset]:
 
 
 def _trajectories(scope: Scope) -> QuerySet[Trajectory]:
-    items = scope.study.items.filter(trajectory__isnull=False).order_by()
-    return Trajectory.objects.filter(pk__in=items.values("trajectory"))
+    items = scope.study.items.order_by()
+    firsts, others = (
+        items.filter(**{f"{name}__isnull": False}).values(name) for name in ("trajectory", "other")
+    )
+    return Trajectory.objects.filter(Q(pk__in=firsts) | Q(pk__in=others))
 
 
 def _runs(scope: Scope) -> QuerySet[Run]:

@@ -202,6 +202,7 @@ class ItemIn(StrictDocument):
     expected: dict[str, Any]
     task: TaskIn | None
     trajectory: TrajectoryIn | None
+    other: TrajectoryIn | None = None
     fingerprint: str | None
 
 
@@ -231,6 +232,7 @@ class AssignmentIn(StrictDocument):
     submitted_at: Moment | None
     verdicts: str = Field("", max_length=8)
     rotation: int = Field(0, ge=0, le=32_767)
+    swapped: bool = False
     revealed: int | None = Field(None, ge=1, le=32_767)
     edits: list[DocumentEditIn]
 

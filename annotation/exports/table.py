@@ -96,7 +96,8 @@ class AssignmentTables:
         """Yield a row for each edit."""
         front = self._front(assignment) if assignment.edits else {}
         for edit in assignment.edits:
-            spans = edit.aspect == EVIDENCE
+            question = self.questions[assignment.part].get(edit.question)
+            spans = edit.aspect == EVIDENCE or bool(question and question.scale.kind == "spans")
             answers = {
                 "edit": edit.number,
                 "aspect": edit.aspect,
@@ -131,6 +132,8 @@ class AssignmentTables:
                 "attempt": assignment.attempt,
                 "model": assignment.model,
                 "trajectory_id": assignment.trajectory,
+                "other_model": assignment.other_model,
+                "other_trajectory_id": assignment.other,
             }
         row["rater"] = scope.pseudonyms.rater(person.user_id)
         if scope.names:
@@ -147,6 +150,7 @@ class AssignmentTables:
             "verdicts": assignment.verdicts,
             "rotation": assignment.rotation,
             "turns_shown": "all" if assignment.revealed is None else "one_by_one",
+            "swapped": assignment.swapped,
         }
 
     def _asked(self, assignment: ExportedAssignment, where: Where) -> Row:
@@ -173,11 +177,13 @@ def answer_row(question: Question | None, place: ExportedAnswer) -> Row:
     """Return what stands in a place, in columns."""
     answer, now = answer_of(place), place.now
     edit = answer or place.last
+    spans = question is not None and question.scale.kind == "spans"
     comment, flag, evidence = now.get(COMMENT), now.get(FLAG), now.get(EVIDENCE)
     return {
         "value": answer.value if answer else None,
         "label": label_of(question, answer.value if answer else None),
-        "chosen": answer.chosen if answer else None,
+        "chosen": answer.chosen if answer and not spans else None,
+        "marked": answer.chosen if answer and spans else None,
         "text": answer.text if answer else "",
         "comment": comment.text if comment else "",
         "flag": bool(flag and flag.value),

@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from annotation.access import Role
 from annotation.assignments.preconditions import standstill
+from annotation.designs.pairs import pair_id
 from annotation.live.lists import SessionRow
 from annotation.models import Item, LivePlace, LivePlan, LiveSession, Participant, Study
 from annotation.planning.outlook import SECONDS_AN_ANSWER, WORDS_A_MINUTE, mean_words
@@ -218,11 +219,15 @@ def _estimate(study: Study) -> float | None:
     questionnaire = load_questionnaire(study.questionnaire)
     uses = (Item.Use.MAIN, Item.Use.PLAYED)
     items = list(Item.objects.filter(study=study, use__in=uses).order_by("rank")[:SAMPLED])
-    ids = [item.task_id if questionnaire.unit == "task" else item.trajectory_id for item in items]
+    if questionnaire.unit == "pair":
+        ids = [pair_id(item.trajectory_id or 0, item.other_id or 0) for item in items]
+    else:
+        key = "task_id" if questionnaire.unit == "task" else "trajectory_id"
+        ids = [pk for item in items if (pk := getattr(item, key)) is not None]
     if not items:
         return None
     answers = mean(len(list(questionnaire.slots(item.asked, item.subjects))) for item in items)
-    words = mean_words(questionnaire, [pk for pk in ids if pk is not None])
+    words = mean_words(questionnaire, ids)
     return 60 * words / WORDS_A_MINUTE + SECONDS_AN_ANSWER * answers
 
 

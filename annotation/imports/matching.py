@@ -58,7 +58,15 @@ def match_items(document: StudyDocument) -> ItemMatch:
     runs: dict[int, int] = {}
     by_run: dict[int, list[ItemIn]] = {}
     about_tasks: dict[int, list[ItemIn]] = {}
-    for item in document.items:
+    # The second trajectories of pairs are looked for like items, under negative numbers.
+    others = [
+        item.model_copy(
+            update={"trajectory": item.other, "fingerprint": None, "number": -item.number}
+        )
+        for item in document.items
+        if item.other is not None
+    ]
+    for item in [*document.items, *others]:
         if item.trajectory is not None:
             by_run.setdefault(item.trajectory.run, []).append(item)
         elif item.task is not None:
@@ -89,6 +97,10 @@ def match_items(document: StudyDocument) -> ItemMatch:
         notes += _stands_in(run, best.run)
     for items in by_run.values():
         missing |= dict.fromkeys((i.number for i in items), "the file does not list its run")
+    for item in others:
+        if item.number in missing:
+            matched.pop(-item.number, None)
+            missing.setdefault(-item.number, missing.pop(item.number))
     return ItemMatch(matched, missing, runs, notes)
 
 

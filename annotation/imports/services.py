@@ -227,6 +227,7 @@ class _Storing:
             if item.number not in self.match.matched:
                 continue
             task, trajectory = self.match.matched[item.number]
+            _, other = self.match.matched.get(-item.number, (None, None))
             if given[item.number] > item.wanted:
                 raise Refused(
                     "invalid", f"item {item.number} has more raters than it has assignments"
@@ -237,6 +238,7 @@ class _Storing:
                     use=item.use,
                     task_id=task,
                     trajectory_id=trajectory,
+                    other_id=other,
                     asked=item.asked,
                     subjects=item.subjects,
                     expected=item.expected,
@@ -279,6 +281,7 @@ class _Storing:
             verdicts=given.verdicts,
             rotation=given.rotation,
             revealed=given.revealed,
+            swapped=given.swapped,
         )
         stored: list[RatingEdit] = []
         now: dict[tuple[str, str, str], Rating] = {}

@@ -92,6 +92,8 @@ def add_from_source(
     _check_raters(raters)
     refuse_unless_stored(study)
     questionnaire = load_questionnaire(study.questionnaire)
+    if questionnaire.unit == "pair":
+        raise Refused("invalid", "pairs cannot be added to a study; make another study of them")
     key = "task" if questionnaire.unit == "task" else "trajectory"
     with transaction.atomic():
         lock_study(study)  # else two would add the same ones

@@ -9,7 +9,9 @@ from benchmarks.models import Task, Trajectory
 
 
 class Item(models.Model):
-    """An item of a study: a trajectory, a task, or the annotators themselves.
+    """An item of a study: a trajectory, two of them, a task, or the annotators themselves.
+
+    ``other`` is the second trajectory where two of one task are judged side by side.
 
     ``asked`` are the keys of the questions that it can be asked, and ``subjects`` what questions
     about parts of it are asked of, such as ``{"turn": ["1", "2"]}``; both are fixed when the study
@@ -31,6 +33,9 @@ class Item(models.Model):
     trajectory = models.ForeignKey(
         Trajectory, null=True, blank=True, on_delete=models.PROTECT, related_name="items"
     )
+    other = models.ForeignKey(
+        Trajectory, null=True, blank=True, on_delete=models.PROTECT, related_name="items_as_other"
+    )
     task = models.ForeignKey(
         Task, null=True, blank=True, on_delete=models.PROTECT, related_name="items"
     )
@@ -47,8 +52,13 @@ class Item(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["study", "trajectory"],
-                condition=Q(trajectory__isnull=False),
+                condition=Q(trajectory__isnull=False, other__isnull=True),
                 name="item_of_trajectory",
+            ),
+            models.UniqueConstraint(
+                fields=["study", "trajectory", "other"],
+                condition=Q(other__isnull=False),
+                name="item_of_pair",
             ),
             models.UniqueConstraint(
                 fields=["study", "task"],
@@ -69,6 +79,11 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return f"item {self.rank} of {self.study_id}"
+
+    @property
+    def trajectory_ids(self) -> set[int]:
+        """The ids of the trajectories that it shows: none, one or two."""
+        return {pk for pk in (self.trajectory_id, self.other_id) if pk is not None}
 
 
 class Participant(models.Model):
@@ -159,7 +174,8 @@ class Assignment(models.Model):
     many places each section's questions are rotated. ``note`` is what a manager wrote who sent it
     back; ``pattern`` holds the scores and choices that were submitted, so that items with the same
     answers are found. ``revealed`` is how many turns were seen, where they come one by one
-    (`annotation.assignments.stepwise`). A voided assignment was submitted once; its answers are
+    (`annotation.assignments.stepwise`). ``swapped``: of two trajectories, the item's second one
+    stands on the left. A voided assignment was submitted once; its answers are
     kept and count no more.
     """
 
@@ -198,6 +214,7 @@ class Assignment(models.Model):
     verdicts = models.CharField(max_length=8, blank=True, default="", db_default="")
     rotation = models.PositiveSmallIntegerField(default=0, db_default=0)
     revealed = models.PositiveSmallIntegerField(null=True, blank=True)
+    swapped = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["study", "annotator", "part", "position"]

@@ -156,7 +156,7 @@ class Planner:
         fits = {
             q.id
             for q in newest_questionnaires()
-            if (q.system, q.unit) == (self.chosen.system, self.chosen.unit)
+            if (q.system, q.source) == (self.chosen.system, self.chosen.unit)
         }
         if form and form not in fits:
             self.draft.given["form"].pop("questionnaire")

@@ -79,7 +79,7 @@ class ExpectedForm:
         if task is None:
             return None
         slots, subjects = item_shapes(about, [item])[item]
-        answerable = [slot for slot in slots if slot.question.scale.kind != "text"]
+        answerable = [slot for slot in slots if slot.question.scale.kind not in ("text", "spans")]
         return cls(
             item, about, answerable, subjects, task.prompt, task.external_id, turns, texts,
             row["expected"],

@@ -306,9 +306,9 @@ class QuestionnaireForm(StepForm):
         rows = [
             q
             for q in newest_questionnaires()
-            if q.system == chosen.system and q.unit == chosen.unit
+            if q.system == chosen.system and q.source == chosen.unit
         ]
-        self.known = sorted(rows, key=lambda q: (bool(q.wants), q.name))
+        self.known = sorted(rows, key=lambda q: (bool(q.wants), q.unit == "pair", q.name))
         given = str(self["questionnaire"].value() or "")
         if given and given not in {q.id for q in self.known}:
             self.known += _older(given, chosen)
@@ -338,7 +338,7 @@ def _older(id: str, chosen: SourceChoice) -> list[Questionnaire]:
         return []
     return (
         [questionnaire]
-        if (questionnaire.system, questionnaire.unit) == (chosen.system, chosen.unit)
+        if (questionnaire.system, questionnaire.source) == (chosen.system, chosen.unit)
         else []
     )
 

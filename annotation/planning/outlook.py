@@ -5,6 +5,7 @@ scored the items.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from statistics import mean, median
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ from annotation.designs.outlook import (
     outlook_of_lists,
     outlook_of_pool,
 )
+from annotation.designs.pairs import split_pair
 from annotation.models import Annotator, Assignment
 from annotation.planning.planned_study import PlannedStudy
 from annotation.planning.special_items import item_shapes
@@ -282,7 +284,9 @@ def mean_words(questionnaire: Questionnaire, ids: Sequence[int]) -> float:
             *Candidate.objects.filter(task__in=ids).values_list("text", flat=True),
         ]
     else:
-        texts = [text for turn in Turn.objects.filter(trajectory__in=ids) for text in _texts(turn)]
+        shown = chain.from_iterable(map(split_pair, ids)) if questionnaire.unit == "pair" else ids
+        turns = Turn.objects.filter(trajectory__in=set(shown))
+        texts = [text for turn in turns for text in _texts(turn)]
     return sum(len(text.split()) for text in texts) / len(ids)
 
 

@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from annotation.designs.certificate import Certificate, certify_design, digest_d
 from annotation.designs.dealing import deal_options, deal_queries
 from annotation.designs.draws import draw_probabilities
 from annotation.designs.orders import POOL, order_options, order_pool
+from annotation.designs.pairs import split_pair
 from annotation.designs.placement import ItemLists, place_specials
 from annotation.designs.sampling import Sampled, sample_options
 from annotation.designs.types import (
@@ -148,14 +149,19 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
     if plan.turn_by_turn and "turn" not in questionnaire.wants:
         words = f"{questionnaire.id} asks nothing about single turns, so none can be scored alone"
         problems.append(PlanProblem("turn_by_turn", words))
+    if questionnaire.unit == "pair" and (plan.training or plan.gold):
+        words = "pairs of trajectories cannot be training or gold items"
+        problems.append(PlanProblem("training" if plan.training else "gold", words))
     people, strangers = _people(plan)
     problems += strangers
     if problems:
         raise PlanError(problems)
     source_items = find_items(plan.items, questionnaire, seen)
     training, gold = find_specials(plan, questionnaire, source_items, seen)
-    played = _played(people) if questionnaire.unit == "trajectory" else {}
+    played = _played(people) if questionnaire.source == "trajectory" else {}
     refuse_played_training(training, played)
+    if questionnaire.unit == "pair":
+        played = _played_pairs(played, source_items.options)
     exclusions = _by_list(plan, played)
     apart = {special.pk for special in (*training, *gold)}
     candidates = [option for option in source_items.options if option.id not in apart]
@@ -205,6 +211,17 @@ def _played(people: Mapping[str, User]) -> dict[str, frozenset[int]]:
     played = players(people.values())
     return {
         name: frozenset(played[user.pk]) for name, user in people.items() if played.get(user.pk)
+    }
+
+
+def _played_pairs(
+    played: Mapping[str, frozenset[int]], options: Iterable[DesignOption]
+) -> dict[str, frozenset[int]]:
+    """Return the pairs of which each person played in one."""
+    pairs = {option.id: split_pair(option.id) for option in options}
+    return {
+        name: frozenset(pk for pk, pair in pairs.items() if ids.intersection(pair))
+        for name, ids in played.items()
     }
 
 
@@ -317,7 +334,6 @@ def _items(
 ) -> tuple[tuple[NewItem, ...], dict[str, list[int]]]:
     """Return the items in the order of storing (training first), and who gets which."""
     known = {special.pk: special for special in (*training, *gold)}
-    key = "task" if questionnaire.unit == "task" else "trajectory"
     assignments = (
         {n: [(s.option, s.part) for s in row] for n, row in design.lists.items()}
         if isinstance(design, ItemLists)
@@ -335,7 +351,7 @@ def _items(
         places[pk] = len(items)
         items.append(
             NewItem(
-                **{key: pk},
+                **_unit(questionnaire, pk),
                 wanted=wanted[pk] if named else plan.raters,
                 use=uses.get(parts[pk], Use.MAIN),
                 expected=known[pk].expected if pk in known else {},
@@ -346,6 +362,13 @@ def _items(
     return tuple(items), {
         name: [places[pk] for pk, part in assignments[name] if part != TRAINING] for name in names
     }
+
+
+def _unit(questionnaire: Questionnaire, pk: int) -> dict[str, int]:
+    """Return what an option's id stands for, as a new item names it."""
+    if questionnaire.unit == "pair":
+        return dict(zip(("trajectory", "other"), split_pair(pk), strict=True))
+    return {questionnaire.unit: pk}
 
 
 # --- Words ----------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q
 
 from annotation.annotator_quality.rule import GOLD_RULE, GoldRule
 from annotation.audit_log.events import record_event
@@ -242,7 +243,8 @@ def _refuse_played(study: Study) -> None:
     played = players(people)
     for user in people:
         trajectories = played[user.pk]
-        if trajectories and rows.filter(annotator=user, trajectory__in=trajectories).exists():
+        mine = Q(trajectory__in=trajectories) | Q(item__other__in=trajectories)
+        if trajectories and rows.filter(mine, annotator=user).exists():
             raise Refused(
                 "conflict",
                 f"{user.get_username()} has meanwhile played in a trajectory that was dealt to "

@@ -153,7 +153,7 @@ def source_choices(
 
     Within that the newest first, tasks last.
     """
-    asked = {(q.system, q.unit) for q in newest_questionnaires()}
+    asked = {(q.system, q.source) for q in newest_questionnaires()}
     choices = [*_started_together(seen), *_imported(seen), *_tasks(seen)]
     choices.sort(key=lambda choice: (choice.system, choice.unit) not in asked)
     if selection is not None:
@@ -244,7 +244,7 @@ def source_of(study: Study) -> ItemSource:
 def choice_of(study: Study) -> SourceChoice:
     """Return the same as a choice on a page."""
     about = load_questionnaire(study.questionnaire)
-    return SourceChoice("", study.name, about.system, about.unit, source_of(study))
+    return SourceChoice("", study.name, about.system, about.source, source_of(study))
 
 
 def agents_of(source: ItemSource, seen: Visibility) -> list[tuple[str, str]]:

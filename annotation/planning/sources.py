@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
 
+from annotation.designs.pairs import pair_options, split_pair
 from annotation.designs.types import DesignOption, name_some
 from annotation.plans.study_plan import ItemSource, PlanError, PlanProblem
 from annotation.questionnaires import Questionnaire, questionnaires_for
-from annotation.questionnaires.requirements import task_content, trajectory_content
+from annotation.questionnaires.requirements import item_contents, task_content
 from benchmarks.core.errors import UnknownName
 from benchmarks.datasets.selectors import find_dataset
 from benchmarks.models import COUNTED, Dataset, Experiment, Run, Task, Trajectory
@@ -201,7 +202,13 @@ def _find_trajectories(
         options.append(DesignOption(pk, label, run.agent.name, strata))
     if problems := list(_unknown("endings", source.endings, endings)):
         raise PlanError(problems)
-    has = trajectory_content([option.id for option in options])
+    if questionnaire.unit == "pair":
+        options = list(pair_options(options))
+        task_of |= {option.id: task_of[split_pair(option.id)[0]] for option in options}
+        if not options:
+            words = "no task has trajectories of two agents at the same level to compare"
+            raise PlanError([PlanProblem("items", words)])
+    has, _ = item_contents(questionnaire, [option.id for option in options])
     there = (
         sum(everything.filter(pk__in=part).count() for part in in_portions(named))
         if named

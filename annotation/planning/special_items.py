@@ -13,12 +13,7 @@ from annotation.planning.sources import SourceItems, usable_trajectories
 from annotation.plans.study_plan import PlanError, PlanProblem, SpecialItem, StudyPlan
 from annotation.questionnaires import Questionnaire, load_questionnaire
 from annotation.questionnaires.decisions import VIOLATED, decision_mark
-from annotation.questionnaires.requirements import (
-    task_content,
-    task_parts,
-    trajectory_content,
-    trajectory_parts,
-)
+from annotation.questionnaires.requirements import item_contents, task_content, trajectory_content
 from annotation.questionnaires.types import Slot
 from annotation.ratings.checks import check_answer
 from benchmarks.core.digests import storable
@@ -78,11 +73,7 @@ def item_shapes(
     questionnaire: Questionnaire, keys: Sequence[int]
 ) -> dict[int, tuple[list[Slot], dict[str, list[str]]]]:
     """Return for each item its places for answers, and the parts that questions are asked of."""
-    wants = questionnaire.wants
-    if questionnaire.unit == "task":
-        has, parts = task_content(keys), task_parts(keys, wants)
-    else:
-        has, parts = trajectory_content(keys), trajectory_parts(keys, wants)
+    has, parts = item_contents(questionnaire, keys)
     return {
         pk: (list(questionnaire.slots(questionnaire.asked(has[pk]), parts[pk])), parts[pk])
         for pk in keys

@@ -7,17 +7,21 @@ from pydantic import BeforeValidator, Field, StrictInt, StrictStr
 
 from annotation.questionnaires.types import (
     ANY,
+    MANY,
     NEEDS,
     SHOWS,
     USUALLY_SHOWN,
     About,
     AnswerOption,
+    Condition,
     Question,
     Questionnaire,
     QuestionnaireError,
     Scale,
     Unit,
+    pair_answers,
 )
+from annotation.remarks.label_sets import LabelRow, find_label_set
 from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.problems import FileRefused, Problems
@@ -29,6 +33,7 @@ from benchmarks.core.yaml_files import Path, place_of, read_yaml
 # The remark on a whole item; no question may be called so.
 COMMENT = "comment"
 MOST_POINTS = 9
+MOST_SPAN_LABELS = 30
 LONGEST_TEXT = 5000
 # Keys that the desk uses itself.
 _DESK_KEYS = frozenset("cdefhjnpu[]?/!=")
@@ -57,7 +62,15 @@ class ScaleRow(RowSchema):
     choice: Annotated[list[OptionRow], Field(min_length=2, max_length=20)] | None = None
     marks: Literal["all", "world", "user"] | None = None
     decisions: Literal["all", "world", "user"] | None = None
+    pair: Literal["ties", "no_ties"] | None = None
     text: Annotated[StrictInt, Field(ge=1, le=LONGEST_TEXT)] | None = None
+    spans: (
+        Annotated[list[LabelRow], Field(min_length=1, max_length=MOST_SPAN_LABELS)]
+        | Annotated[
+            StrictStr, expects("a label set, KEY@VERSION", pattern=r"^[a-z][a-z0-9_]*@\d+$")
+        ]
+        | None
+    ) = None
 
     @property
     def scale(self) -> Scale:
@@ -69,10 +82,25 @@ class ScaleRow(RowSchema):
                 for place, option in enumerate(self.choice, 1)
             )
             return Scale("choice", options=tuple(options))
+        if self.pair is not None:
+            return Scale("choice", options=pair_answers(self.pair == "ties"), pair=True)
+        if self.spans is not None:
+            return Scale("spans", labels=span_labels(self.spans))
         of = self.decisions or self.marks
         if of is not None:
             return Scale("marks", of="" if of == "all" else of, each=self.decisions is not None)
         return Scale("text", self.text or LONGEST_TEXT)
+
+
+def span_labels(spans: Sequence[LabelRow] | str) -> dict[str, str]:
+    """Return the labels for passages by key, without headings; of a set by its name, if known."""
+    rows = spans
+    if isinstance(spans, str):
+        file = find_label_set(spans)
+        rows = file.labels if file is not None else []
+    assert not isinstance(rows, str)
+    heads = {row.parent for row in rows}
+    return {row.key: row.name for row in rows if row.key not in heads}
 
 
 class SectionRow(RowSchema):
@@ -81,6 +109,15 @@ class SectionRow(RowSchema):
     key: Words
     title: Words
     note: Words | None = None
+
+
+class ConditionRow(RowSchema):
+    """Ask only if another question has one of these answers."""
+
+    model_config = STRICT
+
+    question: StrictStr
+    answers: Annotated[list[StrictInt], Field(min_length=1, max_length=20)]
 
 
 class QuestionRow(RowSchema):
@@ -93,6 +130,7 @@ class QuestionRow(RowSchema):
     needs: frozenset[Literal[tuple(NEEDS)]] = frozenset()  # type: ignore[valid-type]
     scale: ScaleRow = Field(default_factory=lambda: ScaleRow(points=5))
     required: bool | None = None
+    when: ConditionRow | None = None
     title: Words | None = None
     definition: StrictStr | None = None
     anchors: Annotated[dict[str, Words], expects("words by point")] | None = None
@@ -201,6 +239,7 @@ def _question(
         scale=scale,
         required=scale.kind != "text" if row.required is None else row.required,
         note=dimension.note if dimension else "",
+        when=Condition(row.when.question, tuple(row.when.answers)) if row.when else None,
     )
 
 
@@ -247,7 +286,9 @@ def _contradictions(
         if row.section not in sections:
             yield (*at, "section"), f"one of {', '.join(sections)}", row.section
         if len(row.scale.model_fields_set) != 1:
-            words = "one of points, choice, marks, decisions, text, such as {points: 5}"
+            words = (
+                "one of points, choice, marks, decisions, pair, spans, text, such as {points: 5}"
+            )
             yield (*at, "scale"), words, row.scale.model_dump(exclude_unset=True)
         elif row.dimension:
             if row.dimension not in dimensions:
@@ -258,6 +299,74 @@ def _contradictions(
         else:
             yield from _missing_words(at, row)
             yield from _choice_faults((*at, "scale", "choice"), row.scale.scale)
+        yield from _pair_faults(at, file.unit, row)
+        yield from _span_faults(at, file.unit, row)
+    yield from _condition_faults(file.questions)
+
+
+def _span_faults(at: Loc, unit: Unit, row: QuestionRow) -> Iterator[tuple[Loc, str, Any]]:
+    """Yield labels that cannot be put on passages, and places where there are none to mark."""
+    if row.scale.spans is None:
+        return
+    if row.about != "item" or unit != "trajectory":
+        words = "item of unit trajectory: passages of any turn are marked together"
+        yield (*at, "about"), words, f"{row.about} of unit {unit}"
+    labels = row.scale.scale.labels
+    place = (*at, "scale", "spans")
+    if not labels:
+        yield place, "a label set that is here (page Labels)", row.scale.spans
+    elif len(labels) > MOST_SPAN_LABELS:
+        yield place, f"at most {MOST_SPAN_LABELS} labels", len(labels)
+    if isinstance(row.scale.spans, list):
+        keys = [label.key for label in row.scale.spans]
+        for number, key in enumerate(keys):
+            if key in keys[:number]:
+                yield (*place, number, "key"), "each key once", key
+
+
+def _pair_faults(at: Loc, unit: Unit, row: QuestionRow) -> Iterator[tuple[Loc, str, Any]]:
+    """Yield what cannot be asked of two trajectories, or of anything else."""
+    scale = row.scale.scale
+    if scale.pair and unit != "pair":
+        yield (*at, "scale"), "unit: pair, for a question about two trajectories", unit
+    if unit == "pair" and row.about != "item":
+        yield (*at, "about"), "item, as two trajectories are judged together", row.about
+    if unit == "pair" and scale.kind == "marks":
+        yield (*at, "scale"), "pair, choice, points or text, for two trajectories", scale.kind
+
+
+def _condition_faults(rows: Sequence[QuestionRow]) -> Iterator[tuple[Loc, str, Any]]:
+    """Yield conditions on what is no question, not asked of the same part, or a circle."""
+    by_name = {row.name: row for row in rows if row.name}
+    for number, row in enumerate(rows):
+        if row.when is None:
+            continue
+        at: Loc = ("questions", number, "when")
+        other = by_name.get(row.when.question)
+        if other is None:
+            known = ", ".join(name for name in by_name if name != row.name) or "no other question"
+            yield (*at, "question"), f"a question of this file ({known})", row.when.question
+            continue
+        values = other.scale.scale.values
+        if not values:
+            yield (*at, "question"), "a question with points or a choice", row.when.question
+        for place, value in enumerate(row.when.answers if values else ()):
+            if value not in values:
+                yield (*at, "answers", place), f"one of {', '.join(map(str, values))}", value
+        if _part_of(row) != _part_of(other):
+            words = f"a question of the same part ({row.about})"
+            yield (*at, "question"), words, f"{row.when.question} ({other.about})"
+        path = [row.name]
+        while other is not None and other.when is not None and other.name not in path:
+            path.append(other.name)
+            other = by_name.get(other.when.question)
+        if other is not None and other.name == row.name:
+            circle = " → ".join([*path, row.name])
+            yield (*at, "question"), "conditions without a circle", circle
+
+
+def _part_of(row: QuestionRow) -> str:
+    return row.about if row.about in MANY else ""
 
 
 def _missing_words(at: Loc, row: QuestionRow) -> Iterator[tuple[Loc, str, Any]]:
@@ -284,5 +393,5 @@ def _choice_faults(at: Loc, scale: Scale) -> Iterator[tuple[Loc, str, Any]]:
         for place, entry in enumerate(entries):
             if entry in entries[:place]:
                 yield (*at, place, name), f"another {name} than that of an option above", entry
-            elif entry in _DESK_KEYS:
+            elif entry in _DESK_KEYS and not scale.pair:
                 yield (*at, place, name), "a key without another meaning at the desk", entry

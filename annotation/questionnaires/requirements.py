@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 
 from django.db.models import Count
 
+from annotation.designs.pairs import split_pair
 from annotation.models import Item, Study
 from annotation.questionnaires import NEEDS, Question, Questionnaire
 from benchmarks.core.registry import EXTERNAL
@@ -14,6 +15,22 @@ from benchmarks.models import Candidate, Constraint, Trajectory, Turn, Violation
 from benchmarks.trajectories.messages import message_features
 
 CHUNK = 500
+
+
+def item_contents(
+    questionnaire: Questionnaire, keys: Iterable[int]
+) -> tuple[dict[int, frozenset[str]], dict[int, dict[str, list[str]]]]:
+    """Return what items have and the parts that questions are asked of, by trajectory, task or pair
+    (`annotation.designs.pairs`). A pair has what both trajectories have, and no parts.
+    """
+    wanted, wants = list(keys), questionnaire.wants
+    if questionnaire.unit == "task":
+        return task_content(wanted), task_parts(wanted, wants)
+    if questionnaire.unit == "pair":
+        pairs = {key: split_pair(key) for key in wanted}
+        has = trajectory_content(sorted(set(chain.from_iterable(pairs.values()))))
+        return {key: has[a] & has[b] for key, (a, b) in pairs.items()}, {key: {} for key in wanted}
+    return trajectory_content(wanted), trajectory_parts(wanted, wants)
 
 
 def trajectory_content(trajectories: Iterable[int]) -> dict[int, frozenset[str]]:

@@ -50,6 +50,7 @@ class ShownQuestion:
     options: Sequence[tuple[str, str]]
     anchors: Sequence[tuple[int, str, str]]
     needs: Sequence[str]
+    when: str
 
 
 def questionnaire_versions() -> list[tuple[str, list[QuestionnaireVersion]]]:
@@ -79,16 +80,19 @@ def questionnaire_versions() -> list[tuple[str, list[QuestionnaireVersion]]]:
 def shown_sections(questionnaire: Questionnaire) -> list[tuple[str, list[ShownQuestion]]]:
     """Return the questions by section, in the order in which they are asked."""
     return [
-        (title, [_shown(q) for q in questionnaire.questions if q.section == key])
+        (title, [_shown(q, questionnaire) for q in questionnaire.questions if q.section == key])
         for key, title in questionnaire.sections.items()
     ]
 
 
-def _shown(question: Question) -> ShownQuestion:
+def _shown(question: Question, questionnaire: Questionnaire) -> ShownQuestion:
     scale = question.scale
     match scale.kind:
         case "points":
             answer, options = f"1 to {scale.most}", [(str(v), "") for v in scale.values]
+        case "choice" if scale.pair:
+            shown = scale.as_shown(False).options
+            answer, options = "one of these", [(o.key, o.label) for o in shown]
         case "choice":
             answer, options = "one of these", [(o.key, o.label) for o in scale.options]
         case "marks":
@@ -97,6 +101,9 @@ def _shown(question: Question) -> ShownQuestion:
             answer = words if scale.each else marks
             decisions = enumerate(DECISIONS.values(), 1) if scale.each else ()
             options = [(str(key), label) for key, label in decisions]
+        case "spans":
+            answer = "passages, each with one of these labels"
+            options = [(str(n), label) for n, label in enumerate(scale.labels.values(), 1)]
         case _:
             answer, options = f"words, at most {scale.most:,} characters", []
     return ShownQuestion(
@@ -106,6 +113,7 @@ def _shown(question: Question) -> ShownQuestion:
         options,
         [(p, question.anchors[p], question.examples.get(p, "")) for p in sorted(question.anchors)],
         [NEEDS[need] for need in sorted(question.needs)],
+        questionnaire.condition_words(question),
     )
 
 

@@ -1,5 +1,6 @@
 """Store questionnaires written on a page. A stored version never changes."""
 
+import json
 import re
 
 from django.contrib.auth.models import User
@@ -15,6 +16,7 @@ from annotation.questionnaires import (
     read_questionnaire,
     shipped_questionnaires,
 )
+from annotation.remarks.label_sets import find_label_set
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.yaml_files import read_yaml
 from benchmarks.locks import named_lock
@@ -74,6 +76,22 @@ def own_text(text: str) -> str:
     return _HEAD.sub("", text).lstrip("\n")
 
 
+_SET = re.compile(r"(\bspans:[ \t]*)([a-z][a-z0-9_]{0,19}@[1-9][0-9]{0,8})\b")
+
+
+def with_labels(text: str) -> str:
+    """Return a text with the labels of each set that it names, so that it stands by itself."""
+
+    def labels(match: re.Match[str]) -> str:
+        file = find_label_set(match[2])
+        if file is None:
+            return match[0]
+        rows = [row.model_dump(exclude_defaults=True) for row in file.labels]
+        return match[1] + json.dumps(rows, ensure_ascii=False)
+
+    return _SET.sub(labels, text)
+
+
 def _read(name: str, version: int, text: str) -> tuple[Questionnaire, str]:
     if len(text) > LONGEST:
         raise QuestionnaireError(f"a questionnaire has at most {LONGEST:,} characters")
@@ -82,7 +100,7 @@ def _read(name: str, version: int, text: str) -> tuple[Questionnaire, str]:
     except FileRefused as refused:
         faults = [str(fault) for fault in refused.problems]
         raise QuestionnaireError("; ".join(faults), faults) from None
-    text = own_text(text.replace("\r\n", "\n"))
+    text = with_labels(own_text(text.replace("\r\n", "\n")))
     whole = f"id: {name}\nversion: {version}\n{text}"
     id = f"{name}@{version}"
     return read_questionnaire(whole, source=id, id=id, lines=document.lines), whole

@@ -1,8 +1,9 @@
 """The types of a questionnaire: its questions, what each is about, and their scales."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Literal
 
 from benchmarks.core.errors import CoreError
@@ -19,8 +20,9 @@ PARTS: Mapping[str, str] = {
 }
 # The parts of which an item may have many.
 MANY = ("turn", "candidate")
-# What an item may be: a trajectory, or a task with its candidate constraints.
-Unit = Literal["trajectory", "task", "person"]
+# What an item may be: a trajectory, two trajectories of one task side by side, or a task with its
+# candidate constraints.
+Unit = Literal["trajectory", "pair", "task", "person"]
 # The system of a questionnaire that is about no system's items.
 ANY = "any"
 # The kind of questionnaires that players answer about their own session.
@@ -28,6 +30,7 @@ PLAYING = "playing"
 # What the desk may show of an item.
 SHOWS: Mapping[str, str] = {
     "plans": "the plans",
+    "final_plan": "the final plan alone",
     "feedback": "what came back after each plan",
     "findings": "what the judges found violated",
     "profile": "the hidden conditions",
@@ -73,21 +76,52 @@ class AnswerOption:
     key: str
 
 
+# Which of the two trajectories of an item is preferred, as it is stored: the item's first or second
+# one, whichever side it stood on.
+FIRST, TIE, SECOND = 1, 0, 2
+_SIDES = {FIRST: ("first", "a"), TIE: ("no difference", "t"), SECOND: ("second", "b")}
+
+
+def pair_answers(ties: bool) -> tuple[AnswerOption, ...]:
+    """Return the answers to which of two trajectories is preferred, by the order in the item."""
+    return tuple(
+        AnswerOption(value, *words) for value, words in _SIDES.items() if ties or value != TIE
+    )
+
+
 @dataclass(frozen=True)
 class Scale:
     """The kind of answer that a question takes.
 
-    ``points``: a whole number from 1 to ``most``. ``choice``: the value of one of ``options``.
+    ``points``: a whole number from 1 to ``most``. ``choice``: the value of one of ``options``; with
+    ``pair``, which of the item's two trajectories is preferred.
     ``marks``: a set of the profile's constraints, of the kind ``of`` or of all kinds, possibly
     empty; with ``each``, every one of them gets a decision (`annotation.questionnaires.decisions`).
-    ``text``: words, at most ``most`` characters.
+    ``text``: words, at most ``most`` characters. ``spans``: passages of the item's text, each with
+    one of ``labels`` (key → name); an empty list says that there is nothing to mark.
     """
 
-    kind: Literal["points", "choice", "marks", "text"] = "points"
+    kind: Literal["points", "choice", "marks", "text", "spans"] = "points"
     most: int = 5
     options: tuple[AnswerOption, ...] = ()
     of: str = ""
     each: bool = False
+    pair: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def as_shown(self, swapped: bool) -> "Scale":
+        """Return the scale as the desk shows it: A is the trajectory on the left, or above."""
+        if not self.pair:
+            return self
+        labels = {FIRST: "A", TIE: "No difference", SECOND: "B"}
+        other = {FIRST: SECOND, SECOND: FIRST, TIE: TIE} if swapped else {}
+        return replace(
+            self,
+            options=tuple(
+                AnswerOption(other.get(o.value, o.value), labels[o.value], o.key)
+                for o in self.options
+            ),
+        )
 
     @property
     def values(self) -> tuple[int, ...]:
@@ -110,10 +144,19 @@ class Scale:
 
 
 @dataclass(frozen=True)
+class Condition:
+    """A question is asked only if another, of the same part, has one of these answers."""
+
+    question: str
+    answers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Question:
     """One question with everything that stands beside it. ``dimension`` is empty for our own.
 
     ``note`` is for codebooks: how the question relates to its source. Raters do not read it.
+    ``when`` is the condition under which it is asked; None for always.
     """
 
     key: str
@@ -129,6 +172,7 @@ class Question:
     scale: Scale = field(default_factory=Scale)
     required: bool = True
     note: str = ""
+    when: Condition | None = None
 
     @property
     def of_final_plan(self) -> bool:
@@ -147,6 +191,13 @@ class Slot:
     def name(self) -> str:
         """The name of its field in forms, such as ``safety`` or ``safety.turn-3``."""
         return slot_name(self.question.key, self.subject)
+
+    def as_shown(self, swapped: bool) -> "Slot":
+        """Return the place with its scale as the desk shows it (`Scale.as_shown`)."""
+        question = self.question
+        if not question.scale.pair:
+            return self
+        return replace(self, question=replace(question, scale=question.scale.as_shown(swapped)))
 
     @property
     def part(self) -> str:
@@ -184,6 +235,11 @@ class Questionnaire:
     def id(self) -> str:
         return f"{self.name}@{self.version}"
 
+    @property
+    def source(self) -> str:
+        """What its items are drawn from: trajectories, tasks or people."""
+        return "trajectory" if self.unit == "pair" else self.unit
+
     @cached_property
     def by_key(self) -> Mapping[str, Question]:
         """The questions by their keys."""
@@ -210,17 +266,40 @@ class Questionnaire:
         """Return the questions of an item, in the order in which they are asked.
 
         ``rotation``: by how many places the questions of each section are rotated; sections stay in
-        their order.
+        their order, and a question under a condition stays behind the one before it.
         """
         asked = [question for question in self.questions if question.key in keys]
         if not rotation:
             return asked
         rotated: list[Question] = []
         for section in dict.fromkeys(question.section for question in asked):
-            group = [question for question in asked if question.section == section]
-            start = rotation % len(group)
-            rotated += group[start:] + group[:start]
+            groups: list[list[Question]] = []
+            for question in asked:
+                if question.section == section and question.when and groups:
+                    groups[-1].append(question)
+                elif question.section == section:
+                    groups.append([question])
+            start = rotation % len(groups)
+            rotated += chain.from_iterable(groups[start:] + groups[:start])
         return rotated
+
+    def applies(self, slot: Slot, values: Mapping[tuple[str, str], int | None]) -> bool:
+        """Return whether a place is asked, given the numbers answered by question and subject."""
+        when = slot.question.when
+        if when is None:
+            return True
+        other = Slot(self.by_key[when.question], slot.subject)
+        return values.get((when.question, slot.subject)) in when.answers and self.applies(
+            other, values
+        )
+
+    def condition_words(self, question: Question) -> str:
+        """Return the condition under which a question is asked in words; empty for always."""
+        if question.when is None:
+            return ""
+        other = self.by_key[question.when.question]
+        labels = " or ".join(other.scale.label(value) for value in question.when.answers)
+        return f"only if question {other.number} ({other.title}) is answered: {labels}"
 
     def slots(
         self, asked: Sequence[str], subjects: Mapping[str, Sequence[str]], rotation: int = 0

@@ -15,6 +15,7 @@ from annotation.questionnaires.decisions import (
     telling_marks,
 )
 from annotation.questionnaires.types import MANY
+from annotation.ratings.spans import check_spans
 
 LONGEST_TEXT = 5000
 MOST_SPANS = 20
@@ -94,6 +95,11 @@ def _check_value(
         if len(set(named)) < len(named):
             raise Refused("invalid", "a condition is marked twice")
         return
+    if scale.kind == "spans":
+        if value is not None or text:
+            raise Refused("invalid", "passages come without score or text")
+        check_spans(item, scale, chosen)
+        return
     if chosen is not None:
         raise Refused("invalid", f"{question.key!r} is not answered by marks")
     if scale.kind == "text":
@@ -142,6 +148,10 @@ def _check_spans(chosen: Sequence[Any] | None) -> None:
 
 def answer_text(question: Question, answer: Rating | Adjudication, texts: Mapping[str, str]) -> str:
     """Return an answer as it is read: the label of a value, the conditions that were marked."""
+    if question.scale.kind == "spans" and answer.chosen is not None:
+        labels = question.scale.labels
+        words = [f"{labels.get(s['label'], s['label'])}: “{s['quote']}”" for s in answer.chosen]
+        return "; ".join(words) or "nothing marked"
     if answer.chosen is not None:
         marks = telling_marks(question.scale, answer.chosen)
         words = [mark_text(question.scale, mark, texts) for mark in marks]

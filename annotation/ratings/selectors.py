@@ -62,6 +62,7 @@ def human_scores(
         assignment__state__in=states,
         assignment__item__use=Item.Use.MAIN,
         assignment__trajectory__isnull=False,
+        assignment__item__other__isnull=True,
         aspect=Aspect.ANSWER,
         value__isnull=False,
     )
@@ -111,6 +112,43 @@ def human_scores(
             part,
             unblinded,
         )
+
+
+class PairAnswer(NamedTuple):
+    """Which of an item's two trajectories a person prefers: 1 the first, 2 the second, 0 neither.
+
+    ``first`` and ``second`` are the runs that they come from.
+    """
+
+    item: int
+    task: int
+    first: int
+    second: int
+    annotator: int
+    is_simulated: bool
+    unblinded: bool
+    question: str
+    value: int
+
+
+def pair_answers(study: Study, questions: Iterable[str]) -> list[PairAnswer]:
+    """Return the preferences of submitted items that count, in the order of the items."""
+    rows = Rating.objects.filter(
+        assignment__study=study,
+        assignment__state=Assignment.State.SUBMITTED,
+        assignment__item__use=Item.Use.MAIN,
+        assignment__item__other__isnull=False,
+        question__in=list(questions),
+        aspect=Aspect.ANSWER,
+        value__isnull=False,
+    )
+    fields = (
+        "assignment__item", "assignment__item__task", "assignment__item__trajectory__run",
+        "assignment__item__other__run", "assignment__annotator",
+        "assignment__annotator__annotator__is_simulated", "edit__unblinded", "question", "value",
+    )  # fmt: skip
+    kept = of_those_who_stay(rows).order_by("assignment__item__rank", "pk")
+    return [PairAnswer(*row) for row in kept.values_list(*fields)]
 
 
 def of_those_who_stay(rows: QuerySet[Rating]) -> QuerySet[Rating]:

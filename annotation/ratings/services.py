@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -27,6 +27,7 @@ from annotation.assignments.services import (
 from annotation.assignments.stepwise import refuse_hindsight
 from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit
+from annotation.questionnaires import Slot
 from annotation.ratings.checks import check_answer
 from benchmarks.models.statements import read_rows
 
@@ -138,6 +139,15 @@ def undo_edit(
         undoes = latest.client_id
     edit = EditRequest(client_id, undoes=undoes)
     return _only(record_edits(assignment=assignment, by=by, edits=[edit]))
+
+
+def withdraw_answers(*, assignment: Assignment, by: User, slots: Iterable[Slot]) -> None:
+    """Leave these places without an answer, by an edit each; the assignment is locked."""
+    for slot in slots:
+        edit = EditRequest(uuid4(), slot.question.key, subject=slot.subject)
+        rows = read_rows(Rating, assignment_id=assignment.pk, question=edit.question)
+        current = {_place(row): row for row in rows}
+        _append(assignment, by, None, edit, _CheckedEdit(edit.place, edit.content), current)
 
 
 def _only(outcomes: list[Outcome]) -> StoredEdit:

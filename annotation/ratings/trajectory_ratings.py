@@ -187,7 +187,8 @@ def ratings_of_trajectory(
 
 
 def _items(trajectory: int, user: User) -> list[Item]:
-    rows = Item.objects.filter(trajectory=trajectory, use=Item.Use.MAIN).select_related("study")
+    rows = Item.objects.filter(trajectory=trajectory, other=None, use=Item.Use.MAIN)
+    rows = rows.select_related("study")
     if not user.is_superuser:
         mine = Membership.objects.filter(
             study=OuterRef("study"), user=user, role__in=OVERSEERS

@@ -135,6 +135,16 @@ def file_text(id: str) -> str:
     return _FILES[id].read_text(encoding="utf-8")
 
 
+def find_label_set(id: str) -> LabelSetFile | None:
+    """Return a version of a set, KEY@VERSION, in the database or a file; None where it is not."""
+    key, _, number = id.partition("@")
+    if id in _FILES:
+        return read_label_set(_FILES[id].read_text(encoding="utf-8"))
+    rows = LabelSet.objects.filter(key=key, version=int(number))
+    text = rows.values_list("text", flat=True).first()
+    return read_label_set(text) if text is not None else None
+
+
 def _add_file(plug_in: PlugIn, path: object) -> None:
     """Register the label set of a plug-in."""
     if not isinstance(path, Path) or not _FILE_NAME.match(path.name):

@@ -10,6 +10,7 @@ from typing import Any
 from annotation.designs.balance import Balance
 from annotation.designs.certificate import Certificate, certify_design
 from annotation.designs.orders import POOL
+from annotation.designs.pairs import pair_id
 from annotation.designs.placement import ItemLists
 from annotation.designs.types import GOLD, ITEM, TRAINING, Allocation, DesignOption, ListEntry, Part
 from annotation.models import Assignment, Item, Study
@@ -115,7 +116,8 @@ def study_certificate(study: Study) -> Certificate:
         for item in study.items.filter(use__in=PARTS)
         .order_by("rank")
         .values("pk", "use", "rank", "trajectory", "task", "task__external_id",
-                "task__dataset__name", "task__dataset__version", "trajectory__run__agent__name")
+                "task__dataset__name", "task__dataset__version", "trajectory__run__agent__name",
+                "other", "other__run__agent__name")
     }  # fmt: skip
     several = len({_dataset(item) for item in items.values()}) > 1
     options = {pk: _option(item, several) for pk, item in items.items()}
@@ -145,7 +147,11 @@ def _option(item: Mapping[str, Any], several: bool) -> DesignOption:
     name = item["task__external_id"]
     label = f"{_dataset(item)}/{name}" if several else name
     key = item["task"] if item["trajectory"] is None else item["trajectory"]
-    return DesignOption(key, label, item["trajectory__run__agent__name"] or "")
+    agents = [item["trajectory__run__agent__name"] or ""]
+    if item["other"] is not None:
+        key = pair_id(item["trajectory"], item["other"])
+        agents = sorted([*agents, item["other__run__agent__name"]])
+    return DesignOption(key, label, " – ".join(agents))
 
 
 def _pool(

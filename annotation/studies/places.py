@@ -56,7 +56,9 @@ def left_items(place: StudyPlace) -> Iterator[Item]:
     for start in range(0, len(place.ranks), CHUNK):
         ranks = place.ranks[start : start + CHUNK]
         rows = Item.objects.filter(study=place.study_id, rank__in=ranks, given__lt=F("wanted"))
-        by_rank = {item.rank: item for item in rows.only("rank", "use", "trajectory").order_by()}
+        by_rank = {
+            item.rank: item for item in rows.only("rank", "use", "trajectory", "other").order_by()
+        }
         yield from (by_rank[rank] for rank in ranks if rank in by_rank)
 
 
@@ -116,7 +118,7 @@ def _next_place(study: Study, user: User) -> StudyPlace | None:
     if first is None or not played:
         return first
     for place in (first, *claimable):
-        if not any(item.trajectory_id in played for item in left_items(place)):
+        if not any(item.trajectory_ids & played for item in left_items(place)):
             return place
     return first
 
@@ -128,7 +130,7 @@ def deal_place(*, study: Study, place: StudyPlace, user: User, by: User | None) 
     items = [
         item
         for item in left_items(place)
-        if item.pk not in had and item.trajectory_id not in played
+        if item.pk not in had and not item.trajectory_ids & played
     ]
     if items:
         assign_items(

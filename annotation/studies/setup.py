@@ -12,6 +12,7 @@ from annotation.assignments.dealing import CHUNK, assign_items
 from annotation.assignments.gold import GOLD, gold_ranks
 from annotation.assignments.services import EVERYBODY, lock_study
 from annotation.audit_log.events import record_event
+from annotation.designs.pairs import pair_id
 from annotation.errors import Refused
 from annotation.models import (
     Assignment,
@@ -23,12 +24,7 @@ from annotation.models import (
     StudyPlace,
 )
 from annotation.questionnaires import Questionnaire, load_questionnaire
-from annotation.questionnaires.requirements import (
-    task_content,
-    task_parts,
-    trajectory_content,
-    trajectory_parts,
-)
+from annotation.questionnaires.requirements import item_contents
 from annotation.questionnaires.services import keep_questionnaire
 from annotation.studies.places import claim_place, deal_place, first_places, store_places
 from benchmarks.models import Trajectory
@@ -42,7 +38,8 @@ WANTED = (Use.MAIN, Use.PLAYED)
 class NewItem:
     """An item to store in a study; ``wanted`` people shall judge it.
 
-    Exactly one of ``trajectory`` and ``task`` is given. Gold and training items are for everybody,
+    Exactly one of ``trajectory`` and ``task`` is given, and with a trajectory perhaps the ``other``
+    that it is compared with. Gold and training items are for everybody,
     whatever ``wanted`` says, and hold what is ``expected``: slot → values or marks, and why.
     """
 
@@ -51,6 +48,21 @@ class NewItem:
     wanted: int = 1
     use: str = Use.MAIN
     expected: Mapping[str, Any] = field(default_factory=dict)
+    other: int | None = None
+
+    @property
+    def unit(self) -> str:
+        """What it is, as questionnaires name their units."""
+        if self.trajectory is None:
+            return "task"
+        return "trajectory" if self.other is None else "pair"
+
+    @property
+    def key(self) -> int:
+        """The id of its trajectory, task or pair, as designs name it."""
+        if self.trajectory is None:
+            return self.task or 0
+        return self.trajectory if self.other is None else pair_id(self.trajectory, self.other)
 
 
 def store_study(
@@ -113,9 +125,10 @@ def new_items(*, study: Study, items: Sequence[NewItem]) -> list[Item]:
             study=study,
             use=item.use,
             trajectory_id=item.trajectory,
+            other_id=item.other,
             task_id=item.task if item.trajectory is None else tasks[item.trajectory],
-            asked=asked[item.trajectory, item.task],
-            subjects=parts[item.trajectory, item.task],
+            asked=asked[item.key],
+            subjects=parts[item.key],
             expected=dict(item.expected),
             rank=rank,
             wanted=item.wanted if item.use in WANTED else EVERYBODY,
@@ -238,32 +251,20 @@ def _store_background(study: Study) -> None:
     )  # fmt: skip
 
 
-Key = tuple[int | None, int | None]
-
-
 def _about(
     questionnaire: Questionnaire, items: Iterable[NewItem]
-) -> tuple[dict[Key, list[str]], dict[Key, dict[str, list[str]]]]:
-    """Return what each item is asked, and the parts of it that questions are asked of."""
-    keys = [(item.trajectory, item.task) for item in items]
-    if questionnaire.unit == "task":
-        tasks = [task for trajectory, task in keys if task is not None and trajectory is None]
-        if len(tasks) < len(keys):
-            raise Refused("invalid", f"{questionnaire.title!r} is about tasks, not trajectories")
-        has, parts = task_content(tasks), task_parts(tasks, questionnaire.wants)
-        return (
-            {key: questionnaire.asked(has[key[1] or 0]) for key in keys},
-            {key: parts[key[1] or 0] for key in keys},
-        )
-    trajectories = [pk for pk, _ in keys if pk is not None]
-    if len(trajectories) < len(keys):
-        raise Refused("invalid", f"{questionnaire.title!r} is about trajectories, not tasks")
-    has = trajectory_content(trajectories)
-    parts = trajectory_parts(trajectories, questionnaire.wants)
-    return (
-        {key: questionnaire.asked(has[key[0] or 0]) for key in keys},
-        {key: parts[key[0] or 0] for key in keys},
-    )
+) -> tuple[dict[int, list[str]], dict[int, dict[str, list[str]]]]:
+    """Return what each item is asked by its key, and the parts of it that questions are asked
+    of.
+    """
+    rows = list(items)
+    kinds = {row.unit for row in rows} - {questionnaire.unit}
+    if kinds:
+        nouns = {"task": "tasks", "pair": "pairs of trajectories"}
+        about, are = (nouns.get(unit, "trajectories") for unit in (questionnaire.unit, kinds.pop()))
+        raise Refused("invalid", f"{questionnaire.title!r} is about {about}, not {are}")
+    has, parts = item_contents(questionnaire, [row.key for row in rows])
+    return {key: questionnaire.asked(has[key]) for key in has}, parts
 
 
 def _tasks(trajectories: Sequence[int]) -> dict[int, int]:

@@ -42,7 +42,8 @@ def slot_fields(
         marks = form.marks.get(question.key, ())
         options = [(mark.value, mark.label, mark.key, mark.kind) for mark in marks]
     checked = {str(answer.value)} if answer.value is not None else set()
-    checked |= {str(key) for key in answer.chosen or ()}
+    if scale.kind == "marks":
+        checked |= {str(key) for key in answer.chosen or ()}
     inline = row.is_inline and not compact
     classes = {
         "stacked": is_stacked(scale),
@@ -52,6 +53,7 @@ def slot_fields(
         "current": row.current,
         "short": not row.current,
         "missing": row.missing,
+        "unmet": row.unmet,
         "remarked": row.remarks.words,
     }
     return {
@@ -64,6 +66,11 @@ def slot_fields(
         "inline": inline,
         "classes": " ".join([f"score scale-{scale.kind}", *(c for c in classes if classes[c])]),
         "disabled": row.locked,
+        "spans": answer.chosen,
+        "span_labels": [
+            (key, name, str(n) if n < 10 else "")
+            for n, (key, name) in enumerate(scale.labels.items(), 1)
+        ],
         "options": [(*option, option[0] in checked) for option in options],
         "conditions": [
             (key, label, kind, _decisions(key, checked))

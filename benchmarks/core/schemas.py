@@ -234,7 +234,7 @@ class Checked(Generic[T]):
                 continue
             known.add(path)
             if one["type"] in _UNKNOWN:
-                fields = ", ".join(self._node(path[:-1])["properties"])
+                fields = ", ".join(self._properties(path[:-1]))
                 yield path, f"a field among {fields}", Unquoted("another one")
                 continue
             words = one["ctx"]["expected"] if one["type"] == "expected" else self.expected(path)
@@ -249,7 +249,7 @@ class Checked(Generic[T]):
             inside = range(len(value)) if isinstance(value, list | tuple) else value
             if isinstance(inside, Mapping | range) and part in inside:
                 value = value[part]
-            elif isinstance(value, Mapping) and part in self._node(path).get("properties", ()):
+            elif isinstance(value, Mapping) and part in self._properties(path):
                 value = None
             else:
                 continue
@@ -265,6 +265,12 @@ class Checked(Generic[T]):
         for part in path:
             node = _resolved(next(self._inside(node, part), {}), self.schema)
         return node
+
+    def _properties(self, path: Sequence[int | str]) -> dict[str, Any]:
+        """Return the fields that the schema knows at a path, in any of its branches."""
+        node = self._node(path)
+        branches = [_resolved(branch, self.schema) for branch in node.get("anyOf", [node])]
+        return {k: v for branch in branches for k, v in branch.get("properties", {}).items()}
 
     def _inside(self, node: dict[str, Any], part: int | str) -> Iterator[dict[str, Any]]:
         for branch in node.get("anyOf", [node]):

@@ -17,6 +17,7 @@ export function makeSlots(form) {
     const checked = inputs(slot).filter((input) => input.checked);
     switch (slot.dataset.scale) {
       case "text": return area(slot).value || null;
+      case "spans": return slot.dataset.value ? JSON.parse(slot.dataset.value) : null;
       case "decisions":
       case "marks": return checked.length ? checked.map((input) => input.value).filter(Boolean) : null;
       default: return checked.length ? Number(checked[0].value) : null;
@@ -25,6 +26,12 @@ export function makeSlots(form) {
   function show(slot, value) {
     if (slot.dataset.scale === "text") {
       if (area(slot) !== document.activeElement) area(slot).value = value || "";
+      return;
+    }
+    if (slot.dataset.scale === "spans") {
+      slot.dataset.value = value ? JSON.stringify(value) : "";
+      slot.querySelector(".mark-list input").checked = Boolean(value) && !value.length;
+      slot.dispatchEvent(new Event("spans"));
       return;
     }
     const marks = slot.dataset.scale === "marks" || isDecisions(slot);
@@ -44,7 +51,7 @@ export function makeSlots(form) {
   function describe(slot, value) {
     if (value === null || value === undefined) return "no answer";
     if (slot.dataset.scale === "text") return "“" + value + "”";
-    if (slot.dataset.scale === "marks") return value.length ? value.length + " marked" : "none";
+    if (["marks", "spans"].includes(slot.dataset.scale)) return value.length ? value.length + " marked" : "none";
     if (isDecisions(slot)) return value.length + " decided";
     const input = inputs(slot).find((one) => Number(one.value) === value);
     return input ? label(input) : String(value);
@@ -60,27 +67,37 @@ export function makeSlots(form) {
   function encode(slot, value) {
     switch (slot.dataset.scale) {
       case "decisions":
+      case "spans":
       case "marks": return { chosen: value };
       case "text": return { text: value || "" };
       default: return { value };
     }
   }
   const part = (slot) => slot.closest("[data-part]");
+  // Whether a question is asked: without a condition, or if the other question has one of the answers.
+  function applies(slot) {
+    if (!("when" in slot.dataset)) return true;
+    const other = named.get(slot.dataset.when);
+    return Boolean(other) && slot.dataset.whenAnswers.split(" ").includes(String(read(other))) && applies(other);
+  }
   return {
+    applies,
     all, named, read, show, excludeOthers, describe, optionFor, encode, part,
     area,
     isText: (slot) => slot.dataset.scale === "text",
     isMarks: (slot) => slot.dataset.scale === "marks",
+    isSpans: (slot) => slot.dataset.scale === "spans",
     isDecisions, conditions,
     // Its turn was scored before the next one was shown.
     isLocked: (slot) => inputs(slot).length > 0 && inputs(slot).every((input) => input.disabled),
     // A list of conditions is answered when each of them is decided.
     isOpen(slot) {
+      if (!applies(slot)) return false;
       const value = read(slot);
       return value === null || (isDecisions(slot) && value.length < conditions(slot).length);
     },
     ofFinalPlan: (slot) => "finalPlan" in slot.dataset,
-    required: (slot) => "required" in slot.dataset,
+    required: (slot) => "required" in slot.dataset && applies(slot),
     number: (slot) => plain(slot.querySelector("legend .n")),
     title(slot) {
       const turn = part(slot);
@@ -117,10 +134,11 @@ const TYPING_PAUSE = 1200;
 // stored(fieldset): the stored text; save(fieldset, value) stores it.
 export function makeForm({ desk, form, slots, parts, locked, stored, save }) {
   const isOpen = slots.isOpen;
-  const required = slots.all.filter(slots.required);
-  const missing = () => required.filter(isOpen);
+  const missing = () => slots.all.filter((slot) => slots.required(slot) && isOpen(slot));
 
   function count() {
+    for (const slot of slots.all) if ("when" in slot.dataset) slot.classList.toggle("unmet", !slots.applies(slot));
+    const required = slots.all.filter(slots.required);
     const text = required.length - missing().length + " of " + required.length;
     for (const place of desk.querySelectorAll("[data-answered]")) place.textContent = text;
     for (const link of form.querySelectorAll("[data-part-link]")) {
@@ -221,9 +239,10 @@ export function makeFocus({ form, slots, parts, isOpen, missing, touch, onTurn, 
     onEnd();
   }
   function step(by) {
-    const place = slots.all.indexOf(current) + by;
-    if (place >= 0 && place < slots.all.length) focusOn(slots.all[place]);
-    else if (place >= slots.all.length) end();
+    const asked = slots.all.filter(slots.applies);
+    const place = asked.indexOf(current) + by;
+    if (place >= 0 && place < asked.length) focusOn(asked[place]);
+    else if (place >= asked.length) end();
   }
   // Goes to the next open question. Optional texts are skipped on touch screens only, where the keyboard
   // hides half the screen.
@@ -241,9 +260,10 @@ export function makeFocus({ form, slots, parts, isOpen, missing, touch, onTurn, 
   }
   // The current question is answered with all its parts: to the next that is open, else to the next at all.
   function leave() {
-    const place = slots.all.indexOf(current);
-    if (missing().length || place === slots.all.length - 1) goOn();
-    else focusOn(slots.all[place + 1]);
+    const asked = slots.all.filter(slots.applies);
+    const place = asked.indexOf(current);
+    if (missing().length || place === asked.length - 1) goOn();
+    else focusOn(asked[place + 1]);
   }
   // Opens the form at a question and its turn.
   function begin(first) {
@@ -430,7 +450,8 @@ export function makeRemarks({ desk, form, text, locked, fields, change, current,
   document.querySelector("[data-desk]").append(bubble);
   function offer() {
     const slot = current();
-    const span = !locked && holders.has(slot) ? text.selected() : null;
+    const labelled = holders.has(slot) && holders.get(slot).dataset.scale === "spans";
+    const span = !locked && holders.has(slot) && !labelled ? text.selected() : null;
     const box = span && getSelection().getRangeAt(0).getBoundingClientRect();
     // Folded text, or text behind the form on a phone, has no size.
     bubble.hidden = !box || !box.height;

@@ -5,6 +5,7 @@ import { notice, showPane } from "./common.js";
 import { isTooLong, makeFocus, makeForm, makeRemarks, makeSlots } from "./desk-form.js";
 import { makeMarks } from "./desk-marks.js";
 import { makePace } from "./desk-pace.js";
+import { makeSpans } from "./desk-spans.js";
 import { makeReading, makeText } from "./reading.js";
 import { makeSaving, parseField, showSaving } from "./saving.js";
 
@@ -162,6 +163,13 @@ function openDesk(desk) {
     });
   }
 
+  const spans = makeSpans({
+    desk, slots, text: desk.text, say, locked, showText, formHidden,
+    current: () => focus.current(),
+    save: (fieldset, value) => answer(fieldset, value),
+  });
+  for (const slot of slots.all.filter(slots.isSpans)) slots.show(slot, saving.value(slot.dataset.slot));
+
   // --- Reading and answering ---------------------------------------------------------------------
   const byTurn = parts.length > 0;
   const reading = makeReading({
@@ -245,6 +253,12 @@ function openDesk(desk) {
       slots.show(fieldset, saving.value(fieldset.dataset.slot));
       return;
     }
+    if (slots.isSpans(fieldset)) {
+      if (event.target.checked) spans.choose(fieldset, "0");
+      else answer(fieldset, null);
+      slots.show(fieldset, saving.value(fieldset.dataset.slot));
+      return;
+    }
     slots.excludeOthers(fieldset, event.target);
     focusOn(fieldset, { scroll: false, move: false });
     elsewhere.delete(fieldset.dataset.slot);
@@ -290,14 +304,14 @@ function openDesk(desk) {
   // trajectory, it says so instead.
   function choose(key, repeated) {
     const current = focus.current();
-    if (!current || !(slots.optionFor(current, key) || (slots.isMarks(current) && "012".includes(key)) || (slots.isDecisions(current) && "123".includes(key)))) return false;
+    if (!current || !(slots.optionFor(current, key) || (slots.isMarks(current) && "012".includes(key)) || (slots.isDecisions(current) && "123".includes(key)) || spans.has(current, key))) return false;
     if (repeated) return true;
     if (saving.submissions().length) return true;
     if (slots.isLocked(current)) {
       say("Scored before the next turn was shown, so it stays.");
       return true;
     }
-    if (formHidden()) {
+    if (formHidden() && !(spans.has(current, key) && key !== "0")) {
       showForm();
       focusOn(current);
       say(focus.ended() ? "" : "Press again to answer this question.");
@@ -309,6 +323,10 @@ function openDesk(desk) {
     }
     if (elsewhere.delete(current.dataset.slot)) {
       say("Answered in another tab. Press again to change it, or ↓ to go on.");
+      return true;
+    }
+    if (spans.has(current, key)) {
+      if (spans.choose(current, key)) goOn();
       return true;
     }
     if (marks.decide(current, key)) return true;

@@ -9,7 +9,7 @@ export function makeText(pane) {
   const blocks = [];
   const turnOf = (element) => {
     const turn = element.closest(".turn");
-    return turn ? Number(turn.id.slice(5)) : 0;
+    return turn ? parseInt(turn.id.slice(5), 10) : 0;
   };
   // Messages of a dialogue are numbered within their turn; marks are stored under these names.
   const counts = new Map();
@@ -168,8 +168,8 @@ export function makeText(pane) {
 // foldsCookie: where to remember that all turns were folded; the server then sends them folded.
 export function makeReading({ desk, text, showText, onTurnChosen, byTurn, foldsCookie }) {
   const pane = desk.querySelector(".desk-read");
-  const turns = pane ? Array.from(pane.querySelectorAll(".turns > .turn")) : [];
-  const numberOf = (turn) => Number(turn.id.slice(5));
+  const turns = pane ? Array.from(pane.querySelectorAll(".turns .turn")) : [];
+  const numberOf = (turn) => parseInt(turn.id.slice(5), 10);
   function fold(open) {
     for (const turn of turns) turn.open = open;
     if (foldsCookie) document.cookie = foldsCookie + "=" + (open ? "0" : "1") + "; path=/studies/; max-age=31536000; samesite=lax";

@@ -219,3 +219,27 @@ def make_turn_scores(
                    {f"feasibility.turn-{turn}": said[place]
                     for turn, (_, said) in enumerate(turns, 1)})  # fmt: skip
     return study
+
+
+def make_preferences(
+    people: Sequence[User],
+    values: Sequence[Sequence[int]] = ((1, 1, 0), (1, 2, 1), (2, 1, 1), (0, 1, 2)),
+    dataset: Dataset | None = None,
+    **more: Any,
+) -> Study:
+    """Two agents side by side: for each task what each person prefers, `x` (1), `y` (2) or neither.
+
+    `y` is the item's first trajectory on every other task.
+    """
+    dataset = dataset or make_dataset("Compared")
+    runs = [make_run(dataset, agent, finished=len(values)) for agent in ("x", "y")]
+    study = make_kind_study("compare_plans@1", "Side by side", **more)
+    for number, said in enumerate(values, 1):
+        sides = [make_trajectory(run, number) for run in runs]
+        if turned := number % 2 == 0:
+            sides.reverse()
+        item = make_item(study, trajectory=sides[0], other=sides[1], asked=["better", "safer"])
+        for user, value in zip(people, said, strict=True):
+            stored = {1: 2, 2: 1}.get(value, 0) if turned else value
+            answer(item, user, {"better": stored, "safer": 0 if number == 1 else stored})
+    return study

@@ -505,6 +505,10 @@ analysis:filter-check             GET  login    403      403      403      403  
 analysis:filter-check_details     GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:filter-check_figure      GET  login    403      403      403      403      403      403      404      403      404
 analysis:filter-check_table       GET  login    403      403      403      403      403      403      404      403      404
+analysis:preferences              GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:preferences_details      GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:preferences_figure       GET  login    403      403      403      403      403      403      404      403      404
+analysis:preferences_table        GET  login    403      403      403      403      403      403      404      403      404
 
 # Quality of a study's answers; no figure and no table has the name that is asked for here
 analysis:study_quality            GET  login    404      403      404      ok       ok       403      404      404      ok
@@ -610,6 +614,9 @@ analysis:violation-check_file     GET  login    403      403      403      403  
 analysis:filter-check_latex       GET  login    403      403      403      403      403      403      404      403      404
 analysis:filter-check_pdf         GET  login    403      403      403      403      403      403      501      403      501
 analysis:filter-check_file        GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:preferences_latex        GET  login    403      403      403      403      403      403      404      403      404
+analysis:preferences_pdf          GET  login    403      403      403      403      403      403      501      403      501
+analysis:preferences_file         GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:run_file                 GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:study_file               GET  login    404      403      404      ok       ok       403      404      404      ok
 analysis:study_quality_latex      GET  login    404      403      404      404      404      403      404      404      404

@@ -37,7 +37,7 @@ NO_ORDER = Estimate.without_value("only scores have points to be apart")
 NOT_SETS = Estimate.without_value("only marks are sets")
 NO_CHANCE = Estimate.without_value("sets of marks are not corrected for chance")
 NO_TIME = "no active time is known of these items"
-UNIT_WORDS = {"points": "scores", "choice": "choices", "marks": "marks"}
+UNIT_WORDS = {"points": "scores", "choice": "choices", "marks": "marks", "spans": "passages"}
 
 RaterWarning = tuple[RaterSigns, str]
 RaterNote = tuple[RaterSigns, ComparisonNote]
@@ -302,7 +302,12 @@ def _agreement_columns() -> list[Column[QuestionAgreement]]:
         columns.estimate(
             "Within one", _within_one, "share", help="Share of pairs at most one point apart"
         ),
-        columns.estimate("Jaccard", _jaccard, "points", help="Mean over pairs of sets of marks"),
+        columns.estimate(
+            "Jaccard",
+            _jaccard,
+            "points",
+            help="Mean over pairs of sets of marks; of passages, by character and label",
+        ),
     ]
 
 

@@ -181,7 +181,7 @@ def agreed(question: Question, data: SubmittedAnswers) -> QuestionAgreement | No
             counts, tasks = _counts(question, data, sorted(question.scale.values))
             reliability = reliability_of_counts(counts, metric="nominal", clusters=tasks, seed=SEED)
             return QuestionAgreement(question, reliability)
-        case "marks":
+        case "marks" | "spans":
             return QuestionAgreement(question, _sets_agreed(question, data))
     return None
 

@@ -10,9 +10,9 @@ from textwrap import shorten
 
 from django.utils.safestring import SafeString
 
-from annotation.desk.trajectories import is_all
 from annotation.live.play.markdown import draw_markdown, draw_words, has_markup
 from annotation.models import LivePlace
+from annotation.ratings.plan_texts import is_all
 from benchmarks.core.plans import split_steps
 from benchmarks.core.ports.people import Dialogue, Story, Utterance
 from benchmarks.core.registry import find_system

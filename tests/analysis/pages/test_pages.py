@@ -31,6 +31,7 @@ from benchmarks.systems.adapt.demo import DEMO as ADAPT_DEMO
 from tests.analysis.human_rows import (
     make_filter_check,
     make_people,
+    make_preferences,
     make_turn_scores,
     make_violation_check,
 )
@@ -105,7 +106,7 @@ def study(dataset: Dataset) -> Study:
             make_ratings(made, ann, item, {"safety": 4, "feedback_clear": 5}, simulated=True)
     people = make_people("cat", "dan", "eve")
     checked = make_dataset("Checked", is_demo=True)
-    for make in (make_violation_check, make_filter_check, make_turn_scores):
+    for make in (make_violation_check, make_filter_check, make_turn_scores, make_preferences):
         make(people, dataset=checked)
     return made
 
@@ -569,7 +570,8 @@ def test_what_is_not_the_real_thing_is_marked(reader: Client, study: Study) -> N
 def test_a_study_leads_to_the_page_about_what_it_asks(reader: Client, study: Study) -> None:
     member(reader, study)
     expected = {"ten_questions@1": "agreement", "violation_check@1": "violation-check",
-                "filter_check@1": "filter-check", "turn_scores@1": "turn-scores"}  # fmt: skip
+                "filter_check@1": "filter-check", "turn_scores@1": "turn-scores",
+                "compare_plans@1": "preferences"}  # fmt: skip
     for one in Study.objects.all():
         there = reader.get(reverse("analysis:of_study", args=[one.pk]))
         assert there["Location"] == address(expected[one.questionnaire], study=str(one.pk))

@@ -197,7 +197,8 @@ def test_the_aim_can_be_kept_from_annotators(ann: User) -> None:
         assert words not in page, words
     assert "Some of what was hidden from the agent is not shown in this study." in page
     item = study.assignments.select_related("study", "trajectory__task")[0]
-    assert load_dialogue(item).kept == [] and load_dialogue(item).hides
+    dialogue = load_dialogue(item, item.trajectory_id or 0)
+    assert dialogue.kept == [] and dialogue.hides
 
 
 def test_annotators_learn_neither_agent_nor_reward(talks: Study, ann: User) -> None:

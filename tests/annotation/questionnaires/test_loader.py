@@ -24,6 +24,7 @@ TOOLS = "tool_dialogues@1"
 PUBLISHED = {
     "about_annotators@1": "4c52f5ddbb800503",
     "about_annotators@2": "1bf919a034d139bc",
+    "compare_plans@1": "687b177eca7517d8",
     "filter_check@1": "51a37f9155d4527c",
     "filter_check@2": "41c6621cceb2651d",
     "filter_check@3": "4aaec899c9bcbb64",
@@ -148,7 +149,8 @@ def test_the_questionnaires_of_a_system() -> None:
         "turn_dialogues@1",
     ]
     assert [q.id for q in questionnaires_for("adaplanbench")] == [
-        "ten_questions@4", "turn_scores@3", "violation_check@3", "filter_check@3",
+        "ten_questions@4", "turn_scores@3", "violation_check@3", "compare_plans@1",
+        "filter_check@3",
     ]  # fmt: skip
     assert questionnaires_for("nowhere") == []
 

@@ -12,6 +12,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from analysis.pages.quality import views as quality_view
 from analysis.pages.quality.page import quality_report
 from annotation.models import Assignment, Item, Membership, Participant, Study
+from annotation.questionnaires.services import store_questionnaire
 from annotation.studies.progress import study_progress
 from tests.analysis.human_rows import (
     answer,
@@ -223,3 +224,35 @@ def test_query_budget(
     client.force_login(make_person("root", superuser=True))
     with django_assert_max_num_queries(MOST_QUERIES):
         client.get(url(study))
+
+
+def test_passages_agree_by_the_characters_that_both_marked_alike() -> None:
+    people, name = make_people(), "quality_passages"
+    labels = "[{key: a, name: A, definition: A.}, {key: b, name: B, definition: B.}]"
+    text = (
+        "kind: own\nsystem: adaplanbench\ntitle: Passages\nsections: [{key: s, title: S}]\n"
+        f"questions: [{{key: p, section: s, title: Passages, scale: {{spans: {labels}}}}}]\n"
+    )
+    store_questionnaire(name=name, text=text, by=None)
+    study = make_kind_study(f"{name}@1", "Passages")
+    run = make_run(make_dataset("Marked"), "judged")
+
+    def span(start: int, end: int, label: str) -> dict[str, object]:
+        quote = "x" * (end - start)
+        return {
+            "turn": 1, "where": "plan", "start": start, "end": end, "quote": quote, "label": label,
+        }  # fmt: skip
+
+    marked = (
+        ([span(0, 10, "a")], [span(5, 10, "a")], [span(0, 10, "b")]),
+        ([], [], [span(0, 4, "a"), span(2, 4, "a")]),
+    )
+    for number, said in enumerate(marked, 1):
+        trajectory = make_trajectory(run, number, scores=[flat(4)])
+        item = make_item(study, trajectory=trajectory, asked=["p"])
+        for user, spans in zip(people, said, strict=True):
+            answer(item, user, {"p": spans})  # type: ignore[dict-item]
+    row = lines(quality_report(study).table("agreement"))["1 Passages"]
+    # T1: half of ten characters, then none with the same label, twice; T2: one pair is empty alike.
+    assert row["jaccard"] == round(((0.5 + 0 + 0) / 3 + (1 + 0 + 0) / 3) / 2, 6)
+    assert row["equal"] == round((0 + 1 / 3) / 2, 6)
