@@ -149,10 +149,16 @@ export function makeForm({ desk, form, slots, parts, locked, stored, save }) {
     }
   }
 
-  // Errors
+  // Errors. A question's anchors are read out with its name, before its scores.
+  function describe(fieldset, error) {
+    const anchors = fieldset.id + "-anchors";
+    const ids = error + (document.getElementById(anchors) ? anchors : "");
+    if (ids) fieldset.setAttribute("aria-describedby", ids.trim());
+    else fieldset.removeAttribute("aria-describedby");
+  }
   function unmark(fieldset) {
     fieldset.classList.remove("missing");
-    fieldset.removeAttribute("aria-describedby");
+    describe(fieldset, "");
     for (const list of fieldset.querySelectorAll(".errorlist")) list.remove();
   }
   function mark(fieldset, reason) {
@@ -165,7 +171,7 @@ export function makeForm({ desk, form, slots, parts, locked, stored, save }) {
     item.textContent = reason;
     list.append(item);
     fieldset.append(list);
-    fieldset.setAttribute("aria-describedby", list.id);
+    describe(fieldset, list.id + " ");
   }
 
   // Texts

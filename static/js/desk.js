@@ -374,7 +374,7 @@ function openDesk(desk) {
   }
   if (find("[data-comment]")) find("[data-comment]").addEventListener("click", () => write(focus.name(), "comment"));
   const keys = bindKeys({
-    help, submit, confirmText,
+    owner: settings.owner, help, submit, confirmText,
     choose: locked ? sayLocked : choose,
     leave(field) {
       if (field === reading.search) reading.leaveSearch();
@@ -432,7 +432,7 @@ function openDesk(desk) {
 // --- Keys and active time ----------------------------------------------------------------------
 // choose(key): answers the question in focus; true if the key is one of its options. leave(field): Escape
 // in a text field. confirmText(field): Enter in it; true if that moved on. actions: all other keys.
-function bindKeys({ help, submit, choose, leave, confirmText, actions }) {
+function bindKeys({ owner, help, submit, choose, leave, confirmText, actions }) {
   let arrowing = false;
   // Shift and arrows extend the selection by words and lines, wherever the focus is.
   function changeSelection(key) {
@@ -446,8 +446,9 @@ function bindKeys({ help, submit, choose, leave, confirmText, actions }) {
   // Keys of one character act alone, with Alt, or not at all, as somebody chose in the dialog.
   const mode = document.getElementById("key-mode");
   if (mode) {
-    mode.value = localStorage.getItem("desk-keys") || "alone";
-    mode.addEventListener("change", () => localStorage.setItem("desk-keys", mode.value));
+    const kept = "desk-keys." + owner;
+    mode.value = localStorage.getItem(kept) || "alone";
+    mode.addEventListener("change", () => localStorage.setItem(kept, mode.value));
   }
   // The key of an event as the desk takes it; empty where it is none of the desk's.
   function keyOf({ key, code, altKey }) {
