@@ -136,9 +136,10 @@ def image(
 ) -> HttpResponse:
     """Send an image of a message that the desk shows."""
     _, item = fetch_assignment(request, pk, position, part)
-    if item.trajectory_id is None or not load_dialogue(item).shows_image(digest):
-        raise Http404("There is no such image.")
-    return image_response(item.trajectory_id, digest)
+    for pk in item.item.trajectory_ids:
+        if load_dialogue(item, pk).shows_image(digest):
+            return image_response(pk, digest)
+    raise Http404("There is no such image.")
 
 
 def folds_cookie(user: User) -> str:
