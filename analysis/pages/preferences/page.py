@@ -117,7 +117,7 @@ def content(page: Page) -> Content:
     for place, row in enumerate(asked):
         name = row.question.key.replace("_", "-")
         order = sorted(agents, key=lambda run, row=row: -_strength(row, run))  # type: ignore[misc]
-        if not row.strengths.undefined:
+        if place == 0 and not row.strengths.undefined:
             page.figure(
                 name,
                 row.question.title,
