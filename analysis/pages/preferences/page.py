@@ -114,26 +114,10 @@ def content(page: Page) -> Content:
             page.warning(f"{row.question.title}: undefined, because {row.strengths.undefined}.")
     labels = set(frame["first"]) | set(frame["second"])
     agents = [run for run in page.runs if run.label in labels]
-    for place, row in enumerate(asked):
-        name = row.question.key.replace("_", "-")
-        order = sorted(agents, key=lambda run, row=row: -_strength(row, run))  # type: ignore[misc]
-        if place == 0 and not row.strengths.undefined:
-            page.figure(
-                name,
-                row.question.title,
-                lambda row=row, order=order: _draw(page, row, order),  # type: ignore[misc]
-                subtitle="Probability of being preferred to an agent of mean strength, where "
-                "there is no tie; 95 % intervals by task.",
-            )
-        page.table(
-            name,
-            row.question.title,
-            order,
-            _agent_columns(row),
-            link=lambda run: Link(runs=(run.pk,)),
-            folded=place > 0,
-        )
+    _strengths(page, asked[0], agents)
     yield
+    for row in asked[1:]:
+        _strengths(page, row, agents)
     page.table(
         "pairs",
         "Pairs of agents",
@@ -160,6 +144,27 @@ def content(page: Page) -> Content:
     page.methods(
         "Strengths of agents from pairwise preferences were estimated by the Bradley–Terry model "
         "with ties (Davidson 1970), with intervals by a jackknife over tasks."
+    )
+
+
+def _strengths(page: Page, row: Preferences, agents: Sequence[ChosenRun]) -> None:
+    """Show the agents by their strengths on a question, as a figure and as a table."""
+    name = row.question.key.replace("_", "-")
+    order = sorted(agents, key=lambda run: -_strength(row, run))
+    if not row.strengths.undefined:
+        page.figure(
+            name,
+            row.question.title,
+            lambda: _draw(page, row, order),
+            subtitle="Probability of being preferred to an agent of mean strength, where there is "
+            "no tie; 95 % intervals by task.",
+        )
+    page.table(
+        name,
+        row.question.title,
+        order,
+        _agent_columns(row),
+        link=lambda run: Link(runs=(run.pk,)),
     )
 
 
