@@ -188,7 +188,7 @@ def test_keys_are_left_alone_while_somebody_types(live_server: Any, desk: Page) 
     row = run.trajectories.order_by("-pk")[0]
     url = f"{live_server.url}/trajectories/{row.pk}/"
     desk.goto(url)
-    search = desk.get_by_role("searchbox", name="Search trajectories")
+    search = desk.get_by_role("combobox", name="Search trajectories")
     search.fill("n")
     search.press("n")
     expect(desk).to_have_url(url)

@@ -27,7 +27,7 @@ def cut(route: Route) -> None:
 def sign_out(page: Page, url: str) -> None:
     """Sign out by the menu, as far as that goes."""
     page.goto(f"{url}/studies/")
-    page.locator("details[data-menu] summary").click()
+    page.locator("summary", has_text="account and theme").click()
     page.get_by_role("button", name="Sign out").click()
 
 
