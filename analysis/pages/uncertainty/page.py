@@ -270,7 +270,7 @@ def _answer(rows: Sequence[Row], known: Sequence[Row]) -> str:
     cause = CAUSES[largest].format(
         task=plural(levels["task"], "task"), judge=plural(levels["judge"], "judge")
     )
-    text = f"{number(shares[largest], 'share')} of the uncertainty is {cause}."
+    text = f"{number(shares[largest], 'share')} of the squared half-width comes from {cause}."
     steps = [
         (trial.words, narrowed)
         for facet, trial in TRIALS.items()
@@ -279,8 +279,8 @@ def _answer(rows: Sequence[Row], known: Sequence[Row]) -> str:
     steps = [(words, share) for words, share in steps if share >= LEAST_SHOWN]
     if not steps:
         return text
-    words = listed([f"{words} by {number(share, 'share')}" for words, share in steps], most=9)
-    return f"{text} Intervals would be narrower with {words}."
+    words = listed([f"by {number(share, 'share')} with {words}" for words, share in steps], most=9)
+    return f"{text} Intervals would narrow {words.replace(' and by ', ' or by ')}."
 
 
 def _after(row: Row, facet: str) -> Projected:
@@ -329,7 +329,7 @@ def _cheapest(page: Page, row: Row) -> str:
     price = minute_price(page)
     aim = f"For an interval of {row.run.label} that is {_wish(page)}"
     if any(step.count == 0 for step in steps):
-        return f"{aim}, correct the judges by the ratings that there are."
+        return f"{aim}, it is enough to correct the judges by the ratings that exist."
     reached = [step for step in steps if step.count]
     if not reached:
         return f"{aim}, no single step is enough."
