@@ -26,6 +26,8 @@ CHECKED = {
     "annotation.Remark.where": "plan",
     "annotation.Remark.start": 0,
     "annotation.Remark.end": 1,
+    "benchmarks.Branch.arm": "edited",
+    "benchmarks.Branch.edited_slot": 0,
 }
 ODD = "ü \u2028 \" ' \\ \\n \t \n \r , ; \\. \\x00 \U0001f528"
 _numbers = itertools.count(1)

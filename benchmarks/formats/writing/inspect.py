@@ -245,8 +245,10 @@ def _usage(tokens_in: int, tokens_out: int) -> dict[str, int]:
 
 
 def _scores(facts: LogFacts, trajectory: ImportedTrajectory) -> dict[str, Any]:
+    # Readers take the first score for the reward, and PostgreSQL keeps no order of names.
+    in_order = sorted(trajectory.scores.items(), key=lambda score: score[0] != "reward")
     scores: dict[str, Any] = {
-        name: {"value": value} for name, value in trajectory.scores.items() if value is not None
+        name: {"value": value} for name, value in in_order if value is not None
     }
     if means := _last_means(facts, trajectory.rubric):
         scores[RUBRIC] = {
