@@ -104,7 +104,7 @@ class LabelsAdded(Schema):
     added: int
 
 
-@router.post("/failure-labels", response={200: LabelsAdded, **refusals(404)})
+@router.post("/failure-labels", response={200: LabelsAdded, **refusals(400, 404, 413)})
 def put_failure_labels(request: HttpRequest, given: LabelsIn) -> dict[str, int]:
     """Import labels that people put elsewhere; repeating the request adds nothing."""
     allow(request, VIEW)
@@ -215,7 +215,7 @@ def list_questions(request: HttpRequest, query: Query[Paged]) -> dict[str, Any]:
     return {"items": items, "next": following}
 
 
-@router.post("/questions", response={201: QuestionOut, **refusals(404)})
+@router.post("/questions", response={201: QuestionOut, **refusals(400, 404, 413)})
 def start_question(request: HttpRequest, given: QuestionIn) -> Status[Any]:
     """Have a model asked about a random part of a list's failures."""
     # Arrays are slow to import: not when the server starts.

@@ -352,6 +352,7 @@ def load_reports() -> None:
 # Names of other addresses of analysis, which no page may take.
 RESERVED = frozenset(
     (
+        "branches",
         "clusters",
         "compare",
         "experiments",

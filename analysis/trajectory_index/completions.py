@@ -17,7 +17,7 @@ MOST = 20
 # So many tasks are read to choose those from that the reader may see.
 TASKS_READ = 200
 # The token that is being typed: a minus, an operator, and the start of its value.
-_LAST = re.compile(r'(-?)([A-Za-z]*)(?:(:)"?([^"]*))?\Z')
+_LAST = re.compile(r'\A(-?)([A-Za-z]*)(?:(:)"?([^"]*))?\Z')
 _BOUNDS = (("<3", "less than 3"), (">=4", "4 or more"), ("2..4", "2 to 4"))
 
 
@@ -31,7 +31,7 @@ class Completion(NamedTuple):
 def completions(typed: str, listed: Listing) -> list[Completion]:
     """Return how the last word of a search may go on; none where it is a plain word."""
     start = _start_of_last(typed)
-    last = _LAST.match(typed, start)
+    last = _LAST.match(typed[start:])
     if last is None:
         return []
     minus, name, colon, value = last.groups(default="")

@@ -34,6 +34,7 @@ from benchmarks.runs.requests import RunRequest, start_requested
 from benchmarks.runs.services import cancel_run, pause_run, resume_run
 from benchmarks.verification.selectors import latest_verification
 
+RunKind = Literal["made", "imported", "practice", "judging", "construct", "branch"]
 RunStatus = Literal["queued", "running", "paused", "waiting", "attention", "done", "cancelled"]
 
 
@@ -44,6 +45,7 @@ class RunQuery(Paged):
     agent: Id | None = None
     level: str = Field("", max_length=20)
     status: RunStatus | None = None
+    kind: RunKind | None = None
     condition: str = Field("", max_length=1000)
     experiment: Id | None = Field(None, description="Runs that were started together.")
 
@@ -66,7 +68,7 @@ class RunOut(Schema):
 
     id: int
     experiment: int | None
-    kind: Literal["made", "imported", "practice", "judging", "construct", "branch"] = Field(
+    kind: RunKind = Field(
         description="Runs of the first two kinds try an agent; in `judging`, judges look once more "
         "at stored trajectories."
     )

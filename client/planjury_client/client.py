@@ -93,7 +93,7 @@ class PlanJury(Transport):
 
     def runs(self, **filters: Any) -> Iterator[dict[str, Any]]:
         """Return runs, the newest first: ``dataset``, ``agent``, ``level``, ``status``,
-        ``experiment``.
+        ``kind``, ``experiment``.
         """
         return self._pages("/runs", {"limit": 100, **filters})
 

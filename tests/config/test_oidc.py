@@ -1,7 +1,6 @@
 """Signing in through an OpenID Connect server: who gets in, who does not, and what shows."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
@@ -100,7 +99,7 @@ def test_nobody_gets_a_new_account(server) -> None:
 
 
 def let_in(settings, *domains: str) -> None:
-    settings.OIDC = replace(settings.OIDC, new_accounts=domains)
+    settings.OIDC = settings.OIDC._replace(new_accounts=domains)
 
 
 @pytest.mark.parametrize("domain", ["lab.org", "*"])

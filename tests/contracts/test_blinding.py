@@ -458,10 +458,10 @@ def test_an_agent_that_an_open_run_names_is_listed_with_that_run_alone(world: Wo
 def test_it_costs_one_query_a_request(world: World, django_assert_max_num_queries: Any) -> None:
     calm = make_person("calm", "view_results")
     enter(calm).get("/trajectories/")  # what the list knows is read once, for all
-    # What is closed, who took over in sessions (twice), and what is left of a further study; the
-    # list of runs names those that were detached.
-    for user, more in ((calm, 0), (world.ann, 4)):
+    # What is closed, and its branches, who took over in sessions (twice), and what is left of a
+    # further study; the list of runs names those that were detached.
+    for user, more in ((calm, 0), (world.ann, 5)):
         client = enter(user)
-        for path, most in (("/runs/", 15), ("/trajectories/", 25)):
+        for path, most in (("/runs/", 16), ("/trajectories/", 26)):
             with django_assert_max_num_queries(most + more):
                 client.get(path)

@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -139,7 +138,7 @@ def test_names_may_be_recorded_by_their_hash():
 def test_a_query_that_the_data_lack_is_not_replayable():
     dataset = slice.dataset()
     recording = first(agent="oracle", data="slice")
-    others = replace(dataset, tasks=tuple(t for t in dataset.tasks if t != task_of(recording)))
+    others = dataset._replace(tasks=tuple(t for t in dataset.tasks if t != task_of(recording)))
 
     tasks = {task.id: task for task in others.tasks}
     assert why_not(recording, others, tasks) == "the data do not hold its query"

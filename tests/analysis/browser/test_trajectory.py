@@ -231,5 +231,5 @@ class TestTrajectory:
             ViolationFactory(turn=turn)
             JudgeScoreFactory(turn=turn)
         self.page(researcher, row, agent=row.run.agent_id)  # what the list knows is read once
-        with django_assert_max_num_queries(30):
+        with django_assert_max_num_queries(31):
             self.page(researcher, row, agent=row.run.agent_id)

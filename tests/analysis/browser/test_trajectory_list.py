@@ -170,7 +170,7 @@ class TestList:
         for _ in range(rows):
             JudgeScoreFactory()
         query = {"valid": "yes", "repeated": "no", "unscored": "no", "q": "thing"}
-        with django_assert_max_num_queries(41):  # the facts of every run are read and kept
+        with django_assert_max_num_queries(42):  # the facts of every run are read and kept
             assert len(shown(researcher, **query)) == rows
-        with django_assert_max_num_queries(26):  # usable tasks, wordings of labels, columns
+        with django_assert_max_num_queries(27):  # usable tasks, wordings of labels, columns
             researcher.get(LIST, query)

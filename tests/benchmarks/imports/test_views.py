@@ -100,7 +100,7 @@ def test_progress_until_the_end(researcher: Client) -> None:
     job = Job.objects.get()
     url = reverse("benchmarks:import_progress", args=[job.pk])
     page = researcher.get(f"{URL}{job.pk}/").content.decode()
-    (asked,) = re.findall(r'hx-get="([^"]+)"', page)
+    (asked,) = re.findall(r'hx-get="([^"]+/progress/[^"]*)"', page)
     assert researcher.get(asked.replace("&amp;", "&")).status_code == 204
     Job.objects.filter(pk=job.pk).update(status="running", done=1, total=4, message="Fetching")
     moved = researcher.get(asked.replace("&amp;", "&"))

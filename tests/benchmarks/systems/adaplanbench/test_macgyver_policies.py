@@ -61,7 +61,7 @@ class TestRecordedAgents:
         assert SYSTEM.scripted["careful-tracker"].pool_size is None
 
     def test_the_same_answer_of_two_authors_is_one(self) -> None:
-        twice = (*ANSWERS, replace(ANSWERS[0], author="solutions_bard"))
+        twice = (*ANSWERS, ANSWERS[0]._replace(author="solutions_bard"))
         assert POOL_POLICIES["all-models"].pool_size(build_task(ENTRY, twice)[0]) == 3
 
     def test_answers_come_in_an_order_of_their_own_and_none_twice(self) -> None:

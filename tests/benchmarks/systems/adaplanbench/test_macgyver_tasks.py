@@ -2,7 +2,6 @@
 
 import json
 import random
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -110,7 +109,7 @@ def test_a_riddle_without_answers_has_an_empty_pool() -> None:
 
 
 def test_where_the_reference_gives_up_a_plan_stands_in() -> None:
-    hopeless = replace(ENTRY, solution="It is not possible.")
+    hopeless = ENTRY._replace(solution="It is not possible.")
     assert build_task(hopeless, ANSWERS)[0].payload["reference"] == "prolific-1"
     task, profiles = build_task(hopeless, ANSWERS)
     kept = next(plan for plan in pool_of(task) if plan.key == "prolific-1")

@@ -162,7 +162,7 @@ def test_a_problem_of_macgyver_is_constructed_from_its_recorded_answers():
     assert outcome.payload["query"] == QUERY
     recorded = [row["text"] for row in task.payload["plans"]]
     assert set(plans_of("recalling-planner", "world", task=task)) & set(recorded)
-    assert macgyver_problem(type(ENTRY)(**{**vars(ENTRY), "solvable": False}), ANSWERS) is None
+    assert macgyver_problem(ENTRY._replace(solvable=False), ANSWERS) is None
 
 
 def unreliable(fails: Callable[[Ask], bool]) -> Answerer:
