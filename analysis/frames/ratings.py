@@ -68,6 +68,24 @@ def rating_frame(study: Study, runs: Sequence[ChosenRun], *, turns: bool = False
     return pd.DataFrame.from_records(records, columns=list(COLUMNS))
 
 
+def marks_seen(study: Study) -> dict[tuple[int, int], bool] | None:
+    """Return whether the judges' marks were seen, by trajectory and annotator.
+
+    None where the study does not withhold them at random.
+    """
+    if study.verdicts != Study.Verdicts.RANDOM:
+        return None
+    rows = Assignment.objects.filter(
+        study=study, state=Assignment.State.SUBMITTED, part=Assignment.Part.MAIN
+    )
+    return {
+        (trajectory, annotator): verdicts != Study.Verdicts.NONE
+        for trajectory, annotator, verdicts in rows.values_list(
+            "trajectory", "annotator", "verdicts"
+        )
+    }
+
+
 def final_scores(
     study: Study, runs: Sequence[ChosenRun], dimensions: Sequence[str], *, by_look: bool = False
 ) -> "DataFrame":

@@ -6,8 +6,10 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.assignments.stepwise import revealed_turns
+from annotation.designs.hold_out import sees_marks
 from annotation.models import Assignment, Participant, Study
 from annotation.questionnaires import load_questionnaire
+from annotation.questionnaires.requirements import shows_marks
 from annotation.questionnaires.types import Questionnaire
 
 # How exactly it is known: a sign of life costs one write a minute, and nothing in between.
@@ -59,7 +61,7 @@ def open_assignment(*, assignment: Assignment, number: int) -> bool:
         return True
     pk, position = assignment.pk, assignment.position
     now = timezone.now()
-    verdicts, rotation = visible_verdicts(assignment), rotation_of(assignment, number)
+    verdicts, rotation = visible_verdicts(assignment, number), rotation_of(assignment, number)
     here = Assignment.objects.filter(pk=pk, position=position, opened_at=None)
     fixed = {
         "opened_at": now,
@@ -76,17 +78,25 @@ def open_assignment(*, assignment: Assignment, number: int) -> bool:
     return here.exists()
 
 
-def visible_verdicts(assignment: Assignment) -> str:
+def visible_verdicts(assignment: Assignment, number: int) -> str:
     """Return which of the judges' verdicts an item shows; empty where its form shows none at all.
 
-    Where the final plan is not scored, its verdict tells of nothing that is asked.
+    Where the final plan is not scored, its verdict tells of nothing that is asked. Where marks are
+    withheld at random, ``number``, that of the participant, is part of the draw; training shows
+    them.
     """
     if assignment.opened_at is not None:
         return assignment.verdicts
     questionnaire, item = questionnaire_of(assignment), assignment.item
-    if item.trajectory_id is None or not {"plans", "findings"} <= questionnaire.shows:
+    if item.trajectory_id is None or not shows_marks(questionnaire):
         return ""
-    verdicts = assignment.study.verdicts
+    study = assignment.study
+    verdicts = study.verdicts
+    if verdicts == Study.Verdicts.RANDOM:
+        seen = assignment.part == Assignment.Part.TRAINING or sees_marks(
+            seed=study.seed, number=number, position=assignment.position
+        )
+        verdicts = Study.Verdicts.EARLIER if seen else Study.Verdicts.NONE
     scored = any(q.of_final_plan for q in questionnaire.of_keys(item.asked))
     if verdicts == Study.Verdicts.EARLIER and not scored:
         return Study.Verdicts.ALL

@@ -30,6 +30,9 @@ ASSIGNMENTS = "seats"
 VERSION = 1
 THIRDS = ("first third", "middle third", "last third")
 Row = tuple[str, str, str, int | str, float | str]
+# Annotator → option → whether they see the judges' marks on it.
+Marks = Mapping[str, Mapping[int, bool]]
+SEEN, WITHHELD = "marks seen", "marks withheld"
 HEADER: Row = ("table", "row", "column", "count", "expected")
 
 
@@ -118,8 +121,11 @@ def certify_design(
     design: Allocation | ItemLists,
     raters: int,
     exclusions: Mapping[str, Collection[int]] | None = None,
+    marks: Marks | None = None,
 ) -> Certificate:
     """Count what ``design`` gives each person; ``raters`` is the number wanted for each item.
+
+    ``marks`` where the judges' marks are withheld at random.
 
     Raises DesignError where the design names an item that is not among its options, or gives a
     person one twice: then it is no design.
@@ -141,7 +147,7 @@ def certify_design(
         annotators=len(lists),
         items=len(known),
         assignments=times.total(),
-        tables=tuple(_tables(orders, dealt.options)),
+        tables=(*_tables(orders, dealt.options), *_arms(orders, marks or {})),
         raters_wanted=raters,
         raters_given=dict(sorted(Counter(given.values()).items())),
         raters_off=tuple(sorted(pk for pk, count in given.items() if count != raters)),
@@ -182,6 +188,14 @@ def digest_design(design: Allocation | ItemLists) -> str:
         }
     )
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def main_orders(design: Allocation | ItemLists) -> dict[str, list[int]]:
+    """Return each list without its training: what is counted, gold among it, in order."""
+    return {
+        name: [entry.option for entry in entries if entry.part != TRAINING]
+        for name, entries in _lists(design).items()
+    }
 
 
 def _lists(design: Allocation | ItemLists) -> dict[str, tuple[ListEntry, ...]]:
@@ -270,6 +284,21 @@ def _tables(
         yield count_pairs(
             "annotator × annotator", together, rows=orders, columns=orders, off_diagonal=True
         )
+
+
+def _arms(orders: Mapping[str, list[DesignOption]], marks: Marks) -> Iterator[Balance]:
+    """Count with and without marks by annotator and by model."""
+    if not marks:
+        return
+    drawn = [
+        (name, option.model, SEEN if marks[name][option.id] else WITHHELD)
+        for name, order in orders.items()
+        for option in order
+        if option.id in marks.get(name, {})
+    ]
+    for place, row in enumerate(("annotator", "model")):
+        pairs = [(one[place], one[2]) for one in drawn]
+        yield count_pairs(f"{row} × judges’ marks", pairs, columns=(SEEN, WITHHELD))
 
 
 def _places_in_tasks(orders: Mapping[str, list[DesignOption]]) -> Iterator[tuple[str, str]]:

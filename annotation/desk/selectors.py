@@ -286,6 +286,7 @@ def load_desk(
     reading = _reading(
         item,
         questionnaire,
+        number=number,
         trajectory=None if sides else item.trajectory_id,
         conditions=conditions if "profile" in shows else [],
         # Those that are decided about stand in the form.
@@ -331,7 +332,10 @@ def _sides(
         return []
     shown = [second, first] if swapped else [first, second]
     return [
-        (name, _reading(item, questionnaire, trajectory=one, conditions=[], candidates=[]))
+        (
+            name,
+            _reading(item, questionnaire, number=1, trajectory=one, conditions=[], candidates=[]),
+        )
         for name, one in zip("AB", shown, strict=True)
     ]
 
@@ -340,6 +344,7 @@ def _reading(
     item: Assignment,
     questionnaire: Questionnaire,
     *,
+    number: int,
     trajectory: int | None,
     conditions: Sequence[Statement],
     candidates: Sequence[Statement],
@@ -357,7 +362,7 @@ def _reading(
             turns = load_turns(
                 trajectory,
                 feedback="feedback" in shows,
-                verdicts=visible_verdicts(item),
+                verdicts=visible_verdicts(item, number),
                 seen=None if revealed_turns(item, item.study) is None else seen_turns(item),
                 scoring=open_turn(item),
             )

@@ -29,7 +29,7 @@ VALUES: Mapping[str, Sequence[str]] = {
     "use": Item.Use.values,
     "part": Assignment.Part.values,
     "state": Assignment.State.values,
-    "verdicts": Study.Verdicts.values,
+    "verdicts": [v for v in Study.Verdicts.values if v != Study.Verdicts.RANDOM],
     "scale": ("points", "choice", "marks", "text"),
     "turns_shown": ("all", "one_by_one"),
     "simulated": ("0", "1"),

@@ -10,6 +10,12 @@ from annotation.exports.columns import FORMAT, LOCAL_COLUMNS, SCHEMA_VERSION
 from annotation.exports.scope import IMPORTED, Scope, is_simulated
 from annotation.exports.sources import origin_of
 from annotation.models import Consent, Item
+from annotation.plans.adjudication_rule import (
+    ADJUDICATE_FROM,
+    ADJUDICATOR_SEES,
+    adjudicate_from,
+    adjudicator_sees,
+)
 from annotation.plans.retention_rule import RETENTION
 from annotation.questionnaires import Question, Questionnaire, questionnaire_text
 from annotation.questionnaires.decisions import DECISIONS
@@ -41,6 +47,9 @@ def study_head(scope: Scope) -> Json:
     study = scope.study
     texts = study.texts.order_by("kind", "version").values("kind", "version", "text", "at")
     settings = {k: v for k, v in study.settings.items() if k not in LOCAL_SETTINGS}
+    settings |= {
+        ADJUDICATE_FROM: adjudicate_from(study), ADJUDICATOR_SEES: adjudicator_sees(study),
+    }  # fmt: skip
     settings = with_run_keys(settings, runs_of(scope))
     return {
         "format": FORMAT,

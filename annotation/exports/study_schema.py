@@ -15,7 +15,7 @@ from pydantic import (
 
 from annotation.annotator_quality.rule import MOST_SECONDS, GoldRule
 from annotation.models import Aspect, Assignment, Item, Participant, Study, StudyText
-from annotation.plans.adjudication_rule import MOST_POINTS, OWN_FIRST, SEES, USUAL_POINTS
+from annotation.plans.adjudication_rule import MOST_POINTS, OWN_FIRST, SEES
 
 Count = Field(ge=0, le=2**31 - 1)
 Big = Field(ge=-(2**63), le=2**63 - 1)
@@ -75,7 +75,7 @@ class SettingsIn(SettingsPart):
     gold_rule: GoldRule | None = None
     least_seconds: int | None = Field(None, ge=0, le=MOST_SECONDS)
     training_rounds: int = Field(2, ge=0, le=1000)
-    adjudicate_from: int = Field(USUAL_POINTS, ge=1, le=MOST_POINTS)
+    adjudicate_from: int = Field(2, ge=0, le=MOST_POINTS)
     adjudicator_sees: Literal[tuple(SEES)] = OWN_FIRST  # type: ignore[valid-type]
 
 

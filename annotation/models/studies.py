@@ -25,9 +25,12 @@ class Study(models.Model):
     ``settings`` holds the design (how items were chosen and dealt) and the labels of who made the
     trajectories; both are fixed when the study is made. ``shows_hidden``: annotators see what was
     hidden from the agent, such as its user's aim, marked as such. ``verdicts``: which verdicts of
-    the judges on plans annotators see; ``question_order``: whether the order of the questions
+    the judges on plans annotators see (``random``: `annotation.designs.hold_out`);
+    ``question_order``: whether the order of the questions
     changes from item to item; ``gold_feedback``: who submits a gold item sees what was expected;
-    ``turn_by_turn``: turns are revealed one after the other, each when the one before is scored.
+    ``turn_by_turn``: turns are revealed one after the other, each when the one before is scored;
+    ``adjudication_rule``: the version of the rule by which it adjudicates unless its settings say
+    otherwise (`annotation.plans.adjudication_rule`).
     ``background`` is the
     questionnaire about the annotators themselves, empty where there is none. In a ``pool`` whoever
     is free leases the next item for ``lease_minutes``; otherwise items are dealt to places
@@ -55,6 +58,7 @@ class Study(models.Model):
         EARLIER = "earlier", "All but the one on the final plan, which is being scored"
         NONE = "none", "None"
         ALL = "all", "All"
+        RANDOM = "random", "At random: all but the final plan’s, or none, by annotator and item"
 
     class QuestionOrder(models.TextChoices):
         FIXED = "fixed", "The same for every item"
@@ -87,6 +91,8 @@ class Study(models.Model):
     )
     gold_feedback = models.BooleanField(default=False, db_default=False)
     turn_by_turn = models.BooleanField(default=False, db_default=False)
+    # Studies from before the second rule keep the first.
+    adjudication_rule = models.PositiveSmallIntegerField(default=2, db_default=1)
     seed = models.BigIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
     closes_at = models.DateTimeField(null=True, blank=True)

@@ -10,9 +10,16 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.annotator_quality.rule import NOTHING, TRAIN
-from annotation.designs.certificate import Certificate, certify_design, digest_design
+from annotation.designs.certificate import (
+    Certificate,
+    Marks,
+    certify_design,
+    digest_design,
+    main_orders,
+)
 from annotation.designs.dealing import deal_options, deal_queries
 from annotation.designs.draws import draw_probabilities
+from annotation.designs.hold_out import sees_marks
 from annotation.designs.orders import POOL, order_options, order_pool
 from annotation.designs.pairs import split_pair
 from annotation.designs.placement import ItemLists, place_specials
@@ -31,7 +38,7 @@ from annotation.planning.special_items import ResolvedSpecial, find_specials
 from annotation.plans.plan_files import form_problems
 from annotation.plans.study_plan import PlanError, PlanProblem, StudyPlan
 from annotation.questionnaires import Questionnaire, QuestionnaireError, load_questionnaire
-from annotation.questionnaires.requirements import QuestionUse, asked_questions
+from annotation.questionnaires.requirements import QuestionUse, asked_questions, shows_marks
 from annotation.studies.places import place_name
 from annotation.studies.setup import NewItem
 from benchmarks.asks.players import players
@@ -135,7 +142,27 @@ class PlannedStudy:
     def certificate(self) -> Certificate:
         """The balance of the design. Counted when it is asked for, as it takes seconds for many."""
         raters = 1 if self.plan.dealing == "pool" else self.plan.raters
-        return certify_design(design=self.design, raters=raters, exclusions=self.exclusions)
+        return certify_design(
+            design=self.design, raters=raters, exclusions=self.exclusions, marks=self._marks
+        )
+
+    @property
+    def _marks(self) -> Marks | None:
+        """Who would see the judges' marks on what, where these are withheld at random.
+
+        In a pool nobody knows yet who takes what.
+        """
+        if self.plan.verdicts != "random" or self.plan.dealing == "pool":
+            return None
+        seed = self.plan.seed
+        names = list(self.lists)
+        return {
+            name: {
+                option: sees_marks(seed=seed, number=names.index(name) + 1, position=place)
+                for place, option in enumerate(order, 1)
+            }
+            for name, order in main_orders(self.design).items()
+        }
 
     @property
     def _dealing(self) -> Allocation:
@@ -149,6 +176,10 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
     if plan.turn_by_turn and "turn" not in questionnaire.wants:
         words = f"{questionnaire.id} asks nothing about single turns, so none can be scored alone"
         problems.append(PlanProblem("turn_by_turn", words))
+    withholds = questionnaire.unit == "trajectory" and shows_marks(questionnaire)
+    if plan.verdicts == "random" and not withholds:
+        words = f"{questionnaire.id} shows no marks of judges, so none can be withheld at random"
+        problems.append(PlanProblem("verdicts", words))
     if questionnaire.unit == "pair" and (plan.training or plan.gold):
         words = "pairs of trajectories cannot be training or gold items"
         problems.append(PlanProblem("training" if plan.training else "gold", words))

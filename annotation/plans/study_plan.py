@@ -22,7 +22,7 @@ from benchmarks.core.schemas import STRICT, ShortText, Whole, Word, expect, expe
 Dealing = Literal["named", "pool"]
 Order = Literal["random", "blocks", "latin", "queries"]
 Trials = Literal["all", "first"]
-Verdicts = Literal["earlier", "none", "all"]
+Verdicts = Literal["earlier", "none", "all", "random"]
 QuestionOrder = Literal["fixed", "rotated"]
 DEALINGS: Mapping[str, str] = {
     "named": "Balanced lists: each annotator gets a list of their own",

@@ -17,6 +17,11 @@ from benchmarks.trajectories.messages import message_features
 CHUNK = 500
 
 
+def shows_marks(questionnaire: Questionnaire) -> bool:
+    """Return whether its desk shows which conditions the judges found violated, plan by plan."""
+    return {"plans", "findings"} <= questionnaire.shows
+
+
 def item_contents(
     questionnaire: Questionnaire, keys: Iterable[int]
 ) -> tuple[dict[int, frozenset[str]], dict[int, dict[str, list[str]]]]:

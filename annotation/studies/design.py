@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from annotation.designs.balance import Balance
-from annotation.designs.certificate import Certificate, certify_design
+from annotation.designs.certificate import Certificate, Marks, certify_design
+from annotation.designs.hold_out import sees_marks
 from annotation.designs.orders import POOL
 from annotation.designs.pairs import pair_id
 from annotation.designs.placement import ItemLists
@@ -136,7 +137,43 @@ def study_certificate(study: Study) -> Certificate:
         design=ItemLists(lists=assignments, dealt=dealt),
         raters=1 if design.pooled else design.raters,
         exclusions=design.record.get("exclusions", {}),
+        marks=_marks(design, items, options, assignments),
     )
+
+
+def _marks(
+    design: StudyDesign,
+    items: Mapping[int, Mapping[str, Any]],
+    options: Mapping[int, DesignOption],
+    lists: Mapping[str, tuple[ListEntry, ...]],
+) -> Marks | None:
+    """Return who sees the judges' marks on what, where these are withheld at random.
+
+    Of items that were opened, what was shown; of others, what will be.
+    """
+    study = design.study
+    if study.verdicts != Study.Verdicts.RANDOM or design.pooled:
+        return None
+    rows = Assignment.objects.filter(study=study, part=Assignment.Part.MAIN)
+    rows = rows.exclude(state__in=(Assignment.State.RETURNED, Assignment.State.VOIDED))
+    numbers = dict(study.participants.values_list("user", "number"))
+    names = _names(design)
+    marks: dict[str, dict[int, bool]] = {name: {} for name in lists}
+    for row in rows.only("annotator", "item", "position", "opened_at", "verdicts"):
+        if row.item_id in items:
+            seen = row.verdicts != Study.Verdicts.NONE
+            if row.opened_at is None:
+                number = numbers[row.annotator_id]
+                seen = sees_marks(seed=study.seed, number=number, position=row.position)
+            marks[names[row.annotator_id]][options[row.item_id].id] = seen
+    for place in free_places(study) if design.has_places else ():
+        entries = [one for one in lists[place_name(place.number)] if one.part != TRAINING]
+        for position, entry in enumerate(entries, 1):
+            marks[place_name(place.number)].setdefault(
+                entry.option,
+                sees_marks(seed=study.seed, number=place.number, position=position),
+            )
+    return marks
 
 
 def _dataset(item: Mapping[str, Any]) -> str:
@@ -168,11 +205,7 @@ def _lists(
     """Return each list: the training first, then the rest by position."""
     study = design.study
     lists: dict[str, dict[str, list[tuple[int, Part]]]] = defaultdict(lambda: defaultdict(list))
-    people = study.participants.order_by("number").values_list("user", "number", "user__username")
-    names = {
-        user: place_name(number) if design.has_places else username
-        for user, number, username in people
-    }
+    names = _names(design)
     for name in names.values():
         lists[name] = defaultdict(list)
     rows = Assignment.objects.filter(study=study).exclude(part=Assignment.Part.BACKGROUND)
@@ -193,6 +226,15 @@ def _lists(
         # Whoever judges nothing has no list.
         numbered[name] = _numbered([*parts[Assignment.Part.TRAINING], *main] if main else [])
     return numbered
+
+
+def _names(design: StudyDesign) -> dict[int, str]:
+    """Return the name of each participant's list, by user."""
+    people = design.study.participants.order_by("number")
+    return {
+        user: place_name(number) if design.has_places else username
+        for user, number, username in people.values_list("user", "number", "user__username")
+    }
 
 
 def _add_free(

@@ -73,7 +73,7 @@ class StudyChange(TypedDict, total=False):
     least_seconds: Annotated[int, Field(strict=True, ge=0, le=MOST_SECONDS)]
     code_check: Annotated[str, Among(CODE_CHECKS)]
     retention: RetentionRule
-    adjudicate_from: Annotated[int, Field(strict=True, ge=1, le=MOST_POINTS)]
+    adjudicate_from: Annotated[int, Field(strict=True, ge=0, le=MOST_POINTS)]
     adjudicator_sees: Annotated[str, Among(SEES)]
 
 

@@ -99,10 +99,10 @@ class SettingsForm(GoldRuleForm, RetentionForm):
     )
     adjudicate_from = forms.IntegerField(
         label="Adjudicate scores from a difference of (points)",
-        min_value=1,
+        min_value=0,
         max_value=MOST_POINTS,
-        help_text="On a scale of 1 to 5; other scales in proportion. Choices and marks are "
-        "adjudicated wherever people differ.",
+        help_text="On a scale of 1 to 5; other scales in proportion. 0: every difference. Choices "
+        "and marks are adjudicated wherever people differ.",
     )
     adjudicator_sees = SettledField(
         label="Before an adjudicator decides",

@@ -258,7 +258,8 @@ document.addEventListener("keydown", (event) => {
       menu.querySelector("summary").focus();
     }
   }
-  if (event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event.target)) {
+  // The desk has keys of its own, which can be switched off.
+  if (event.key === "/" && !document.querySelector("[data-desk]") && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event.target)) {
     const search = document.querySelector("[data-search]");
     if (search && search.offsetParent) {
       event.preventDefault();

@@ -3,6 +3,7 @@
 
 import { notice, showPane } from "./common.js";
 import { isTooLong, makeFocus, makeForm, makeRemarks, makeSlots } from "./desk-form.js";
+import { bindKeys } from "./desk-keys.js";
 import { makeMarks } from "./desk-marks.js";
 import { makePace } from "./desk-pace.js";
 import { makeSpans } from "./desk-spans.js";
@@ -397,6 +398,12 @@ function openDesk(desk) {
       d: () => reading.toggleChanges(),
       h: () => remarks && remarks.mark(),
       "=": copySame,
+      "/"() {
+        if (!reading.search) return;
+        showText();
+        reading.search.focus();
+        reading.search.select();
+      },
       c: () => write(focus.name(), "comment"),
       "!": () => write(focus.name(), "flag"),
       s: openSkip,
@@ -429,74 +436,7 @@ function openDesk(desk) {
   if (navigator.serviceWorker) navigator.serviceWorker.register(desk.dataset.away, { scope: desk.dataset.awayFrom }).catch(() => {});
 }
 
-// --- Keys and active time ----------------------------------------------------------------------
-// choose(key): answers the question in focus; true if the key is one of its options. leave(field): Escape
-// in a text field. confirmText(field): Enter in it; true if that moved on. actions: all other keys.
-function bindKeys({ owner, help, submit, choose, leave, confirmText, actions }) {
-  let arrowing = false;
-  // Shift and arrows extend the selection by words and lines, wherever the focus is.
-  function changeSelection(key) {
-    const selection = getSelection();
-    if (selection.isCollapsed) return false;
-    const way = key.slice(5).toLowerCase();
-    const along = way === "left" || way === "right";
-    selection.modify("extend", along ? way : way === "up" ? "backward" : "forward", along ? "word" : "line");
-    return true;
-  }
-  // Keys of one character act alone, with Alt, or not at all, as somebody chose in the dialog.
-  const mode = document.getElementById("key-mode");
-  if (mode) {
-    const kept = "desk-keys." + owner;
-    mode.value = localStorage.getItem(kept) || "alone";
-    mode.addEventListener("change", () => localStorage.setItem(kept, mode.value));
-  }
-  // The key of an event as the desk takes it; empty where it is none of the desk's.
-  function keyOf({ key, code, altKey }) {
-    if (key.length > 1) return altKey ? "" : key;
-    const chosen = mode ? mode.value : "alone";
-    if (chosen === "off" || altKey !== (chosen === "alt")) return "";
-    // With Alt, some keyboards write another character.
-    return altKey && /^(Key|Digit)./.test(code) ? code.replace(/^(Key|Digit)/, "").toLowerCase() : key;
-  }
-  function act(event) {
-    const { target } = event;
-    const key = keyOf(event);
-    if (!key) return false;
-    if (target.closest("textarea, select, input:not([type=radio], [type=checkbox])")) {
-      if (key === "Escape") {
-        leave(target);
-        return true;
-      }
-      return key === "Enter" && confirmText(target);
-    }
-    if (key === "?") {
-      if (help.open) help.close();
-      else help.showModal();
-      return true;
-    }
-    if (help.open) return false;
-    if (event.shiftKey && key.startsWith("Arrow")) return changeSelection(key);
-    if (choose(key, event.repeat)) return true;
-    if (key === "Enter") {
-      if (event.repeat) return true;
-      // Enter keeps its own meaning on links, buttons and folds.
-      if (target.closest("a, button, summary")) return false;
-      submit();
-      return true;
-    }
-    if (!(key in actions)) return false;
-    actions[key]();
-    return true;
-  }
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.isComposing) return;
-    arrowing = event.key === "ArrowLeft" || event.key === "ArrowRight";
-    if (act(event)) event.preventDefault();
-  });
-  document.addEventListener("keyup", () => (arrowing = false));
-  return { arrowing: () => arrowing };
-}
-
+// --- Active time -------------------------------------------------------------------------------
 // Counts the milliseconds in which somebody was active: at most `idleSeconds` after the last input.
 function countActive(before, idleSeconds) {
   let active = before;

@@ -308,3 +308,54 @@ def test_two_tabs_show_what_the_other_saved(
     other.keyboard.press("u")
     answered(tab, "0 of 8")
     assert said(first_item(study)) == {"feasibility.turn-1": None}
+
+
+def test_keys_can_be_chosen_freely_and_conflicts_are_refused(
+    live_server: Any, tab: Page, ann: User
+) -> None:
+    study = make_kind("turn_scores@3", ann)
+    open_item(tab, live_server.url, study)
+    press = tab.keyboard.press
+    tab.get_by_role("button", name="Guidelines").click()
+    tab.get_by_text("Change keys").click()
+    four, undo = tab.get_by_label("answer 4"), tab.get_by_label("undo the last answer")
+    four.fill("u")
+    tab.get_by_role("button", name="Save keys").click()
+    expect(tab.locator("#key-form [data-error]")).to_contain_text("Two actions have “u”")
+    assert tab.evaluate(f"localStorage.getItem('desk-keymap.{ann.pk}')") is None
+    four.fill("r")
+    undo.fill("?")
+    tab.get_by_role("button", name="Save keys").click()
+    expect(tab.locator("#key-form [data-error]")).to_contain_text("Two actions have “?”")
+    undo.fill("z")
+    tab.get_by_role("button", name="Save keys").click()
+    assert violations(tab) == []
+    tab.get_by_role("button", name="Close").click()
+    press("4")  # moved away, so it means nothing
+    answered(tab, "0 of 8")
+    press("r")
+    answered(tab, "1 of 8")
+    tab.reload()
+    answered(tab, "1 of 8")
+    press("u")
+    answered(tab, "1 of 8")
+    expect(tab.locator("[data-undo] kbd")).to_have_text("z")
+    press("z")
+    answered(tab, "0 of 8")
+    # No key acts while the cursor is in a field, and Escape leaves it.
+    press("c")
+    comment = tab.locator("textarea:focus")
+    tab.keyboard.type("rz4 /?")
+    expect(comment).to_have_value("rz4 /?")
+    answered(tab, "0 of 8")
+    press("Escape")
+    expect(tab.locator("textarea:focus")).to_have_count(0)
+    press("r")
+    answered(tab, "1 of 8")
+    # Switched off, no key of one character acts, the search among them.
+    choose_keys(tab, "off")
+    for key in ("r", "/", "?", "c"):
+        press(key)
+    answered(tab, "1 of 8")
+    expect(tab.locator(":is(textarea, input[type=search]):focus")).to_have_count(0)
+    expect(tab.locator("#keys")).not_to_have_attribute("open", "")

@@ -25,6 +25,7 @@ from analysis.pages.agreement.dimensions import (
     differences_table,
     same_answers,
 )
+from analysis.pages.agreement.influence import show_influence
 from analysis.pages.judges.page import keys_of, table_of
 from analysis.pages.own_table import notes
 from analysis.pages.own_table.alternative import verdict_table
@@ -179,6 +180,8 @@ def content(page: Page) -> Content:
         draw_means,
         subtitle=by_task,
     )
+    questions = whole_scores(load_questionnaire(study.questionnaire))
+    show_influence(page, study, frame, questions, judged)
     differences_table(page, every_row)
     page.table(
         "means",
@@ -195,7 +198,7 @@ def content(page: Page) -> Content:
     page.table(
         "questions",
         "Questions on the feedback",
-        _question_means(frame, whole_scores(load_questionnaire(study.questionnaire)), paper),
+        _question_means(frame, questions, paper),
         [
             columns.text(
                 "Question",

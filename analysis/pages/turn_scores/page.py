@@ -20,6 +20,7 @@ from analysis.pages.agreement.dimensions import (
     differences_table,
     dimension_title,
 )
+from analysis.pages.agreement.influence import show_influence
 from analysis.pages.decline.pooled_fits import ALL, PooledRow, limits_of, pooled_rows
 from analysis.pages.decline.turn_slopes import (
     BY_TURN,
@@ -223,6 +224,7 @@ def content(page: Page) -> Content:
         every_row = [*agreements, DimensionAgreement("", overall)]
         _show_agreement(page, every_row, _by_turn(frame, dimensions, judged))
     _show_people(page, frame, questions)
+    show_influence(page, study, frame, questions, judged)
     within = {(slope.agent, slope.dimension): slope.slope for slope in within_slope(*scores)}
 
     def within_of(side: str, row: SideSlopes) -> Estimate:

@@ -8,6 +8,8 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
+from annotation.exports.head import study_head
+from annotation.exports.scope import Scope
 from annotation.models import Adjudication, Aspect, Membership, Study
 from annotation.people.withdrawal import withdraw_annotator
 from annotation.ratings.services import EditRequest
@@ -121,6 +123,21 @@ def test_one_place_from_decision_to_reveal(browser: Client, study: Study) -> Non
     said = Adjudication.objects.order_by("pk").values_list("value", "revealed", "saw_raters")
     assert list(said) == [(4, False, False), (5, True, True)]
     assert "after the judges" in read(browser, url(study))
+
+
+def test_a_study_from_before_keeps_the_rule_it_began_with(browser: Client, study: Study) -> None:
+    Study.objects.filter(pk=study.pk).update(adjudication_rule=1)
+    page = read(browser, reverse("annotation:study_adjudication", args=[study.pk]))
+    assert "2 places to decide" in page and "Every difference of scores" in page
+    assert "Rater A" in read(browser, url(study))
+    study.refresh_from_db()
+    exported = study_head(Scope(study))["study"]["settings"]
+    assert exported["adjudicate_from"] == 0 and exported["adjudicator_sees"] == "raters_first"
+    # What its managers chose holds all the same.
+    study.settings = {**study.settings, "adjudicate_from": 2}
+    study.save(update_fields=["settings"])
+    address = reverse("annotation:study_adjudication", args=[study.pk])
+    assert "1 place to decide" in read(browser, address)
 
 
 def test_a_study_may_show_the_raters_first(browser: Client, study: Study) -> None:

@@ -7,11 +7,16 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.access import StudyAccess
+from annotation.designs.hold_out import sees_marks
 from annotation.desk.services import missing_slots, reopen_assignment, submit_assignment
 from annotation.errors import Refused
 from annotation.exports.scope import scope_of
-from annotation.models import Assignment, Item, Study
+from annotation.models import Assignment, Item, Participant, Study
+from annotation.planning.planned_study import plan_study
+from annotation.plans.plan_files import read_document
+from annotation.plans.study_plan import PlanError
 from annotation.questionnaires import load_questionnaire
+from annotation.studies.design import study_certificate
 from benchmarks.models import Turn, Violation
 from tests.annotation.desk.test_services import answer_all
 from tests.annotation.exports.worlds import rating_rows
@@ -58,6 +63,41 @@ def test_a_study_decides_which_verdicts_are_seen_and_the_export_says_which_were(
     answer_all(item)
     rows = list(rating_rows(scope_of(StudyAccess(study, manager, frozenset({"manager"})))))
     assert {(row["verdicts"], row["rotation"]) for row in rows} == {(wish, 0)}
+
+
+def test_marks_may_be_withheld_at_random_and_the_export_says_from_whom(
+    tab: Client, study: Study, item: Assignment, manager: User
+) -> None:
+    Study.objects.update(verdicts="random")
+    seen_by_seed: dict[bool, int] = {}
+    for seed in range(20):
+        number = Participant.objects.get(study=study, user=item.annotator).number
+        seen_by_seed[sees_marks(seed=seed, number=number, position=item.position)] = seed
+    for seen, seed in seen_by_seed.items():
+        Study.objects.update(seed=seed)
+        Assignment.objects.filter(pk=item.pk).update(opened_at=None)
+        page = show(tab, item)
+        assert (FIRST in page, FINAL in page) == (seen, False)
+        item.refresh_from_db()
+        assert item.verdicts == ("earlier" if seen else "none")
+    assert set(seen_by_seed) == {True, False}
+    answer_all(item)
+    rows = list(rating_rows(scope_of(StudyAccess(study, manager, frozenset({"manager"})))))
+    assert {row["verdicts"] for row in rows} == {item.verdicts}
+    study.refresh_from_db()
+    tables = {table.name: table for table in study_certificate(study).tables}
+    assert tables["annotator × judges’ marks"].total == study.assignments.count()
+
+
+def test_only_marks_that_are_shown_can_be_withheld(study: Study) -> None:
+    plan = {"name": "Held out", "questionnaire": "violation_check@3", "places": 1,
+            "items": {"runs": list(study.items.values_list("trajectory__run", flat=True)[:1])},
+            "verdicts": "random"}  # fmt: skip
+    with pytest.raises(PlanError, match="shows no marks of judges"):
+        plan_study(read_document(plan))
+    planned = plan_study(read_document({**plan, "questionnaire": "ten_questions@4"}))
+    names = [table.name for table in planned.certificate.tables]
+    assert "annotator × judges’ marks" in names and "model × judges’ marks" in names
 
 
 def test_the_final_verdict_stands_where_nothing_is_asked_of_the_final_plan(

@@ -9,6 +9,7 @@ from analysis.reports.content import Report
 from analysis.stats.rater_agreement.alpha import krippendorff_alpha
 from analysis.stats.rater_agreement.answers import answers_of_scores
 from analysis.stats.rater_agreement.kappas import cohen_kappa
+from annotation.designs.hold_out import sees_marks
 from annotation.models import Study
 from tests.analysis.page_reports import report_of
 from tests.analysis.rows import (
@@ -186,3 +187,38 @@ def test_several_people_on_one_item_count_each(root: User, study: Study) -> None
     assert not any("one annotator" in notice.text for notice in made.notices)
     # Ben was not asked about autonomy.
     assert row(made, "Autonomy")["left out"] == "1 (no human score)"
+
+
+def influenced_study(*, pull: int) -> Study:
+    """Forty items of eight tasks; who sees the marks gives the judges' score, else ``pull`` off."""
+    run = make_run(make_dataset(tasks=8), "ada")
+    study = make_study()
+    Study.objects.update(verdicts="random", seed=3)
+    people = [make_person(f"ann{n}") for n in range(5)]
+    for number, person in enumerate(people, 1):
+        for position in range(1, 9):
+            item = make_trajectory(run, position, scores=[flat(4)], attempt=number)
+            seen = sees_marks(seed=3, number=number, position=position)
+            answers = {"safety": 4 if seen or position % 4 else 4 - pull, "feedback_clear": 5}
+            given = make_ratings(study, person, item, answers)
+            given.verdicts = "earlier" if seen else "none"
+            given.save(update_fields=["verdicts"])
+    study.refresh_from_db()
+    return study
+
+
+def test_marks_withheld_at_random_show_whether_they_move_people(root: User) -> None:
+    influenced_study(pull=2)
+    made = report(root)
+    text = " ".join(notice.text for notice in made.notices)
+    assert "Seeing the judges’ marks changes the distance of people’s scores" in text
+    everything = row(made, "All questions", "influence-judges")
+    assert everything["distance, seen"] == 0 and everything["distance, withheld"] > 0
+    scores = row(made, "8 Safety", "influence")
+    assert scores["seen"] == 4 and scores["withheld"] < 4
+    # Judges are not asked about the feedback.
+    assert row(made, "2 Constraints clear", "influence")["seen"] == 5
+
+
+def test_a_study_that_withholds_nothing_has_no_such_table(root: User, study: Study) -> None:
+    assert report(root).table("influence") is None
