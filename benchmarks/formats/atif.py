@@ -4,6 +4,7 @@ A file holds one trajectory, or a list or lines of them; a folder or an archive 
 tool's result stands in the step of its call; here it becomes a message of its own. Steps that only
 repeat an earlier context are left out, continuations are joined to what they continue, sub-agents
 are kept as metadata.
+Images are files that steps name by paths; those beside the document are read with it.
 A document that was exported here says under ``extra.planjury`` what the format has no place for.
 """
 
@@ -13,8 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.core.digests import digest_text
-from benchmarks.core.problems import Problems
+from benchmarks.core.problems import FileRefused, Problems
 from benchmarks.core.types import Speaker
+from benchmarks.formats.attachments import IMAGES_OF_TRAJECTORY, LARGEST_IMAGE, stored_image
 from benchmarks.formats.continuations import Document, chains, documents
 from benchmarks.formats.messages import (
     MOST_MESSAGES,
@@ -72,7 +74,58 @@ def read(
         before = problems.total
         made = _trajectory(parts)
         if made is not None and problems.total == before:
-            yield made
+            files = [source.members.get(part.file, source) for part in parts]
+            yield replace(made, messages=_with_images(made.messages, files))
+
+
+def _with_images(
+    messages: Sequence[ImportedMessage], files: Sequence[FileSource]
+) -> tuple[ImportedMessage, ...]:
+    """Return the messages with the images that lie as files beside the documents.
+
+    A file that is missing, too large or no image stays named, as do all beyond what is kept of one
+    trajectory.
+    """
+    images: dict[str, str] = {}
+    room = IMAGES_OF_TRAJECTORY
+    shown = []
+    for message in messages:
+        given = message.extra.get("attachments")
+        rows = []
+        for row in given if isinstance(given, list) else ():
+            known = isinstance(row, dict) and row.get("kind") == "image" and "data" not in row
+            path = row.get("file", row.get("name")) if known else None
+            if not isinstance(path, str) or not path:
+                rows.append(row)
+                continue
+            if path not in images:
+                images[path] = _image_beside(path, files) if room > 0 else ""
+                room -= len(images[path])
+            data = images[path]
+            size = {"bytes": len(data) * 3 // 4 - data[-2:].count("=")}
+            plain = {name: value for name, value in row.items() if name != "file"}
+            rows.append(
+                {**plain, **size, "data": data}
+                if data
+                else {**plain, "name": plain.get("name", path)}
+            )
+        shown.append(
+            replace(message, extra={**message.extra, "attachments": rows}) if rows else message
+        )
+    return tuple(shown)
+
+
+def _image_beside(path: str, files: Sequence[FileSource]) -> str:
+    for file in files:
+        beside = file.beside(path)
+        if beside is None:
+            continue
+        try:
+            with beside.raw() as raw:
+                return stored_image(raw.read(LARGEST_IMAGE))
+        except FileRefused:  # a damaged member of an archive
+            continue
+    return ""
 
 
 def _trajectory(parts: Sequence[Document]) -> ImportedTrajectory | None:

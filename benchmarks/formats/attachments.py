@@ -1,6 +1,6 @@
 """Images and files in messages: kind, type, size and name, without their content."""
 
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -72,6 +72,12 @@ def attachment(kind: str, part: Mapping[str, Any]) -> dict[str, Any]:
     what = _what(kind, texts.get("type", ""))
     kept = {"data": image} if image else {}
     return {"kind": what, **texts, **({} if size is None else {"bytes": size}), **kept}
+
+
+def stored_image(content: bytes) -> str:
+    """Return an image in Base64; empty where the content is none that pages can show."""
+    data = b64encode(content).decode()
+    return data if image_type(data) else ""
 
 
 def content_parts(text: str, attachments: Sequence[Any]) -> list[dict[str, Any]]:

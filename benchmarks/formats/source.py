@@ -30,6 +30,10 @@ class FileSource:
         """Return the bytes as they lie there."""
         raise refused(self.name, "a file", Unquoted("a folder"))
 
+    def beside(self, path: str) -> "FileSource | None":
+        """Return the file at a path relative to this one's folder; None where there is none."""
+        return None
+
     def open(self) -> BinaryIO:
         """Return the content, unzipped where it is gzipped."""
         raw = self.raw()
@@ -96,6 +100,15 @@ class File(FileSource):
             return self.path.open("rb")
         except OSError as error:
             raise refused(self.name, "a file to read", Unquoted(error.strerror or "none")) from None
+
+    def beside(self, path: str) -> FileSource | None:
+        folder = self.path.parent.resolve()
+        try:
+            target = (folder / path).resolve()
+            known = target.is_relative_to(folder) and target.is_file()
+        except (OSError, ValueError):  # no path at all, such as an image in Base64
+            return None
+        return File(target) if known else None
 
 
 class _Unzipped(io.RawIOBase):

@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from posixpath import dirname, join
 from typing import Any, BinaryIO, cast
 
 import zstandard
@@ -50,6 +51,9 @@ class Member(FileSource):
     def __init__(self, archive: Archive, info: zipfile.ZipInfo) -> None:
         super().__init__(f"{archive.name}, {info.filename}")
         self.archive, self.info = archive, info
+
+    def beside(self, path: str) -> FileSource | None:
+        return self.archive.members.get(join(dirname(self.info.filename), path))
 
     def raw(self) -> io.BufferedReader:
         if self.info.compress_type not in METHODS:

@@ -124,7 +124,7 @@ def _beside(message: ImportedMessage, other: Mapping[str, str]) -> dict[str, Any
     extra = {name: value for name, value in message.extra.items() if name != "content"}
     if "attachments" in extra:
         extra["attachments"] = [
-            {**{n: v for n, v in one.items() if n != "data"}, "name": _image_path(one["data"])}
+            {**{n: v for n, v in one.items() if n != "data"}, "file": _image_path(one["data"])}
             if isinstance(one, dict) and "data" in one
             else one
             for one in extra["attachments"]

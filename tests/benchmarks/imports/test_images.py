@@ -1,16 +1,19 @@
 """Images of imported messages: stored where pages can show them, named otherwise."""
 
 import json
-from base64 import b64encode
+import zipfile
+from base64 import b64decode, b64encode
 from pathlib import Path
 
 import pytest
 from django.test import Client
 
-from benchmarks.formats.attachments import LARGEST_IMAGE, image_type
+from benchmarks.exports.selectors import exported
+from benchmarks.formats.attachments import IMAGES_OF_TRAJECTORY, LARGEST_IMAGE, image_type
 from benchmarks.imports.services import import_trajectories
 from benchmarks.imports.turns import copy_with_turns
 from benchmarks.models import Run, TrajectoryImage
+from tests.benchmarks.formats.reading import read_whole
 
 pytestmark = pytest.mark.django_db
 
@@ -79,3 +82,68 @@ def test_too_large_an_image_is_named() -> None:
         (b"RIFF\0\0\0\0AVI ", ""),
     ):
         assert image_type(b64encode(start + b"\0" * 20).decode()) == kind
+
+
+def atif(*paths: str) -> str:
+    parts = [{"type": "image", "source": {"media_type": "image/png", "path": p}} for p in paths]
+    return json.dumps(
+        {
+            "schema_version": "ATIF-v1.7",
+            "session_id": "s",
+            "agent": {"name": "a", "version": "1"},
+            "steps": [
+                {
+                    "step_id": 1,
+                    "source": "user",
+                    "message": [{"type": "text", "text": "?"}, *parts],
+                },
+                {"step_id": 2, "source": "agent", "message": "A dot."},
+            ],
+        }
+    )
+
+
+def attachments(run: Run) -> list[tuple[str, bool]]:
+    """The name of each image, and whether its content is stored."""
+    (trajectory,) = exported(run)
+    rows = trajectory.messages[0].extra["attachments"]
+    return [(row["name"], "data" in row) for row in rows]
+
+
+def test_images_of_atif_are_read_from_files_beside_it(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "images").mkdir(parents=True)
+    (folder / "images" / "a.png").write_bytes(b64decode(PNG))
+    (folder / "images" / "b.png").write_text("no image")
+    (tmp_path / "secret.png").write_bytes(b64decode(PNG))
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    names = ["images/a.png", "images/b.png", "images/missing.png", "../secret.png", "link.png"]
+    names.append(str(tmp_path / "secret.png"))
+    (folder / "x.json").write_text(atif(*names))
+    expected = [(name, name == "images/a.png") for name in names]
+    assert attachments(import_trajectories(path=folder / "x.json").runs[0]) == expected
+    (folder / "y.json").write_text(atif("images/a.png").replace('"s"', '"t"'))
+    run = import_trajectories(path=folder).runs[0]
+    assert TrajectoryImage.objects.filter(trajectory__run=run).count() == 2
+
+
+def test_images_of_atif_are_read_from_an_archive(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("run/x.json", atif("images/a.png", "b.png"))
+        archive.writestr("run/images/a.png", b64decode(PNG))
+        archive.writestr("b.png", b64decode(PNG))
+    run = import_trajectories(path=tmp_path / "x.zip").runs[0]
+    assert attachments(run) == [("images/a.png", True), ("b.png", False)]
+
+
+def test_of_many_images_beside_a_file_as_many_are_read_as_are_kept(tmp_path: Path) -> None:
+    content = b64decode(PNG) + b"\0" * 1_400_000  # and its name, so that none is another one
+    names = [f"{number}.png" for number in range(20)]
+    for name in names:
+        (tmp_path / name).write_bytes(content + name.encode())
+    (tmp_path / "x.json").write_text(atif(*names))
+    (trajectory,) = read_whole(tmp_path / "x.json")
+    rows = trajectory.messages[0].extra["attachments"]
+    assert sum(len(row.get("data", "")) for row in rows) < IMAGES_OF_TRAJECTORY + LARGEST_IMAGE
+    run = import_trajectories(path=tmp_path / "x.json").runs[0]
+    assert 5 < run.trajectories.get().images.count() < 20
