@@ -105,6 +105,11 @@ _study: list[URLPattern | URLResolver] = [
     path("texts/", consent.study_texts, name="study_texts"),
     path("adjudicate/", adjudication.queue, name="study_adjudication"),
     path(
+        "adjudicate/<int:rank>/images/<slug:digest>/",
+        adjudication.image,
+        name="adjudicate_image",
+    ),
+    path(
         "adjudicate/<int:rank>/<path:name>/",
         adjudication.place,
         name="adjudicate",

@@ -9,10 +9,15 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_safe
 
 from annotation.access import StudyAccess, fetch_managed_study
-from annotation.adjudication.disagreement import COMPARED, Disagreement, disagreement_at
+from annotation.adjudication.disagreement import (
+    COMPARED,
+    Disagreement,
+    compared_assignments,
+    disagreement_at,
+)
 from annotation.adjudication.queue import Queue, QueueSelection, disagreement_queue
 from annotation.adjudication.selectors import (
     decided_count,
@@ -31,7 +36,12 @@ from annotation.adjudication.services import decide_place, reveal_judges
 from annotation.desk.form import NOTHING, DeskAnswer, FormRow, build_form
 from annotation.desk.posted_form import typed_places
 from annotation.desk.selectors import DeskPage, load_desk
-from annotation.desk.trajectories import Statement, load_candidates, load_conditions
+from annotation.desk.trajectories import (
+    Statement,
+    load_candidates,
+    load_conditions,
+    load_dialogue,
+)
 from annotation.desk.views import STATUS
 from annotation.errors import Refused
 from annotation.models import Adjudication, Assignment, Item, Rating
@@ -44,6 +54,7 @@ from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 from benchmarks.filters import AddressForm
 from benchmarks.paging import as_id
+from benchmarks.trajectories.images import image_response
 
 OPEN, DECIDED, ALL = "open", "decided", "all"
 
@@ -143,6 +154,19 @@ def place(request: HttpRequest, pk: int, rank: int, name: str) -> HttpResponseBa
     return redirect(_url(access, rank, slot.name) + _query(request.GET))
 
 
+@require_safe
+@signed_in
+def image(request: HttpRequest, pk: int, rank: int, digest: str) -> HttpResponse:
+    """Send an image of a message that the raters of an item saw on their desks."""
+    access, _ = _fetch(request, pk)
+    rows = compared_assignments(access.study).filter(item__rank=rank)
+    for row in rows.select_related("study", "item__task"):
+        for trajectory in row.item.trajectory_ids:
+            if load_dialogue(row, trajectory).shows_image(digest):
+                return image_response(trajectory, digest)
+    raise Http404("There is no such image.")
+
+
 def _find(
     access: StudyAccess, questionnaire: Questionnaire, rank: int, name: str
 ) -> tuple[Item, Slot]:
@@ -191,6 +215,8 @@ def _show(
         "candidate": texts.get(slot.part, "") if slot.question.about == "candidate" else "",
         "desk": page,
         "reading": page.reading,
+        "images": reverse("annotation:study_adjudication", args=[item.study_id])
+        + f"{item.rank}/images/",
         "reading_templates": page.reading_templates,
         "rated": len(ratings),
         "raters": raters_of(item, slot, texts, access.user) if sees else [],

@@ -360,6 +360,7 @@ annotation:study_messages         POST login    404      403      404      403  
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
 annotation:study_adjudication     GET  login    404      403      404      403      ok       403      404      404      ok
 annotation:adjudicate             GET  login    404      403      404      403      404      403      404      404      404
+annotation:adjudicate_image       GET  login    404      403      404      403      404      403      404      404      404
 annotation:study_record           GET  login    404      403      404      403      ok       403      404      404      ok
 annotation:study_record_file      GET  login    404      403      404      403      ok       403      404      404      ok
 annotation:all_records            GET  login    403      403      403      403      403      403      403      403      ok

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from annotation.questionnaires.requirements import study_questions, trajectory_c
 from annotation.studies.setup import add_member
 from benchmarks.imports.services import import_trajectories
 from benchmarks.models import Task, Trajectory
+from tests.annotation.judged import say
 from tests.annotation.planning.test_views import Planning
 from tests.annotation.rows import SECRETS, make_person, make_runs, plan_for
 from tests.annotation.talks import (
@@ -295,9 +297,8 @@ def test_every_turn_of_a_session_is_asked_about(ann: User, manager: User) -> Non
     assert page.count("Choice of means") >= turns and "0 of 6" in page
 
 
-def test_annotators_see_the_images_of_what_they_are_shown(
-    ann: User, bob: User, manager: User
-) -> None:
+def make_pictured_study(people: Sequence[User], manager: User) -> Study:
+    """A dialogue of two images, one of which is hidden from the agent and from annotators."""
     run = make_talk_runs(tasks=1)[0]
     Trajectory.objects.all().delete()
     talk = make_talk(
@@ -310,8 +311,17 @@ def test_annotators_see_the_images_of_what_they_are_shown(
     )  # fmt: skip
     for digest in ("a" * 32, "b" * 32):
         talk.images.create(digest=digest, media_type="image/png", data="iVBORw0KGgo=")
-    plan = plan_for([run], [ann], name="Seen", questionnaire="tool_dialogues@1", shows_hidden=False)
-    study = create_planned_study(planned=plan_study(plan), by=manager)
+    plan = plan_for(
+        [run], people, name="Seen", questionnaire="tool_dialogues@1", shows_hidden=False,
+        raters=len(people), order="blocks", queries_each=None,
+    )  # fmt: skip
+    return create_planned_study(planned=plan_study(plan), by=manager)
+
+
+def test_annotators_see_the_images_of_what_they_are_shown(
+    ann: User, bob: User, manager: User
+) -> None:
+    study = make_pictured_study([ann], manager)
     image = f"/studies/{study.pk}/annotate/1/images/{'a' * 32}/"
     assert f'src="{image}"' in desk_of(study, ann)
     answer = browser_of(ann).get(image)
@@ -321,3 +331,21 @@ def test_annotators_see_the_images_of_what_they_are_shown(
     hidden = image.replace("a" * 32, "b" * 32)
     assert browser_of(ann).get(hidden).status_code == 404
     assert browser_of(bob).get(image).status_code == 404
+
+
+def test_adjudicators_see_the_images_that_raters_saw(ann: User, bob: User, manager: User) -> None:
+    study = make_pictured_study([ann, bob], manager)
+    image = f"/studies/{study.pk}/adjudicate/1/images/{'a' * 32}/"
+    assert browser_of(manager).get(image).status_code == 404  # nobody has rated it
+    question = load_questionnaire(study.questionnaire).questions[0]
+    for user, value in ((ann, 1), (bob, 5)):
+        say(study, user, 1, {question.key: value})
+    page = browser_of(manager).get(f"/studies/{study.pk}/adjudicate/1/{question.key}/")
+    assert f'src="{image}"' in page.content.decode()
+    answer = browser_of(manager).get(image)
+    assert (answer.status_code, answer["Content-Type"]) == (200, "image/png")
+    assert browser_of(manager).get(image.replace("a" * 32, "b" * 32)).status_code == 404
+    assert browser_of(manager).get(image.replace("/1/", "/2/")).status_code == 404
+    for other in (ann, bob):
+        assert browser_of(other).get(image).status_code == 403
+    assert Client().get(image).status_code == 302
