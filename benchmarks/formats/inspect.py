@@ -1,7 +1,8 @@
 """Logs of Inspect: ``.eval`` (a ZIP archive) and ``.json``; a sample becomes a trajectory.
 
 A sample's target is hidden from the agent. Of the events, those of models say when a message was
-written and how many tokens it took; where a sample has no messages, the last of them holds them.
+written, how many tokens it took and which tools there were; where a sample has no messages, the
+last of them holds them. Logs exported here have the tools in the metadata of their samples.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from benchmarks.formats.messages import (
     read_number,
     read_text,
 )
+from benchmarks.formats.sessions.transcript import tool_definitions
 from benchmarks.formats.shape import Shape
 from benchmarks.formats.source import FileSource, Spot, refused
 from benchmarks.formats.trajectory import ImportedTask, ImportedTrajectory, task_key
@@ -29,7 +31,7 @@ WRITER = "PlanJury"
 # Fields of our messages that say nothing more.
 _WRITTEN = ("id", "metadata", "error", "function")
 _EVENTS = ("events", "events_data")
-_READ = frozenset(("messages", "id", "epoch", "input", "target", "scores", "attachments"))
+_READ = frozenset(("messages", "id", "epoch", "input", "target", "scores", "attachments", "tools"))
 
 
 def recognises(shape: Shape) -> bool:
@@ -124,12 +126,14 @@ class ModelCalls:
     def __init__(self) -> None:
         self.known: dict[str, dict[str, Any]] = {}
         self.last: Mapping[str, Any] = {}
+        self.tools: Any = None
 
     def add(self, event: Any) -> None:
         """Note one event, if it is of a model."""
         if not isinstance(event, dict) or event.get("event") != "model":
             return
         self.last = event
+        self.tools = event.get("tools") or self.tools
         output = event.get("output")
         usage = output.get("usage") if isinstance(output, dict) else None
         message = self._written()
@@ -150,7 +154,9 @@ class ModelCalls:
         return not sample.get("messages") and bool(self.last.get("input_refs"))
 
     def complete(self, sample: dict[str, Any], pool: Any) -> None:
-        """Give a sample its messages, if it has none, and each what is known of it."""
+        """Give a sample its messages, if it has none, and each what is known of it; its tools."""
+        if self.tools:
+            sample["tools"] = self.tools
         if not sample.get("messages") and self.last:
             refs = _list(self.last.get("input_refs"))
             shared = (one for ref in refs for one in _slice(pool, ref))
@@ -237,6 +243,7 @@ def _trajectory(spot: Spot, sample: Any, model: str, own: bool) -> ImportedTraje
     about = sample.get("metadata")
     if isinstance(about, dict) and isinstance(about.get("session"), dict):
         kept["session"] = about["session"]
+    tools = about.get("tools") if own and isinstance(about, dict) else sample.get("tools")
     target = sample.get("target")
     return ImportedTrajectory(
         task=ImportedTask(
@@ -250,6 +257,7 @@ def _trajectory(spot: Spot, sample: Any, model: str, own: bool) -> ImportedTraje
         scores=scores,
         undefined=undefined,
         termination=_termination(sample),
+        tools=tool_definitions(tools),
         metadata=kept,
     )
 

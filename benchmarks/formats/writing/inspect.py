@@ -133,6 +133,7 @@ def _sample(facts: LogFacts, trajectory: ImportedTrajectory) -> dict[str, Any]:
         "seed": trajectory.seed,
         "category": trajectory.task.category,
         "undefined": dict(trajectory.undefined),
+        "tools": [dict(tool) for tool in trajectory.tools],
         **trajectory.task.payload,
         **trajectory.metadata,
     }
@@ -145,7 +146,9 @@ def _sample(facts: LogFacts, trajectory: ImportedTrajectory) -> dict[str, Any]:
         "messages": messages,
         "output": _output(facts.model, written[-1] if written else None),
         "scores": _scores(facts, trajectory),
-        "metadata": {name: value for name, value in about.items() if value not in (None, "", {})},
+        "metadata": {
+            name: value for name, value in about.items() if value not in (None, "", {}, [])
+        },
         "model_usage": {facts.model: _usage(*tokens)} if any(tokens) else {},
         "uuid": digest_text(f"{facts.key} {trajectory.task.id} {trajectory.attempt}")[:22],
         "started_at": trajectory.started or None,

@@ -92,7 +92,7 @@ def named(message: ImportedMessage) -> ImportedMessage:
     return replace(message, name="") if message.speaker == "tool" else message
 
 
-def but_tools_and_undefined(old: ImportedTrajectory, new: ImportedTrajectory) -> None:
+def but_undefined(old: ImportedTrajectory, new: ImportedTrajectory) -> None:
     visible, back = list(map(plain, old.messages)), list(map(plain, new.messages))
     assert back == visible
     stated = ("session", "scores")
@@ -104,6 +104,7 @@ def but_tools_and_undefined(old: ImportedTrajectory, new: ImportedTrajectory) ->
     )
     known = {name: value for name, value in old.scores.items() if value is not None}
     assert {name: new.scores[name] for name in known} == known
+    assert new.tools == old.tools
     lost = ("id",) if not old.session else ()
     ours, theirs = trajectory_counts(old), trajectory_counts(new)
     assert {n: v for n, v in ours.items() if n not in lost} == {
@@ -119,7 +120,7 @@ def plain(message: ImportedMessage) -> ImportedMessage:
 COMPARED: dict[str, Any] = {
     "openai-chat": whole,
     "atif": but_places,
-    "inspect": but_tools_and_undefined,
+    "inspect": but_undefined,
     "session-traces": but_images,
 }
 

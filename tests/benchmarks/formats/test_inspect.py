@@ -11,6 +11,7 @@ from benchmarks.formats.registry import detect
 from benchmarks.formats.trajectory import ImportedTrajectory
 from benchmarks.formats.writing.inspect import LogFacts, log_members
 from benchmarks.models import Run
+from tests.benchmarks.formats import samples
 from tests.benchmarks.formats.packages import run_with
 from tests.benchmarks.formats.reading import read_whole
 
@@ -76,6 +77,14 @@ def test_what_is_written_is_read_again(source: str, tmp_path: Path) -> None:
         assert after.task.hidden == before.task.hidden
         known = {name: value for name, value in before.scores.items() if value is not None}
         assert known.items() <= after.scores.items()
+
+
+def test_tools_are_read_from_the_events_of_models(tmp_path: Path) -> None:
+    tool = {"name": "look_up", "description": "Finds a bag.", "parameters": {"type": "object"}}
+    log = samples.inspect_log()
+    log["samples"][0]["events"] = [{"event": "model", "tools": [tool]}, {"event": "model"}]
+    (read,) = load(samples.write(tmp_path / "log.json", log))
+    assert read.tools == (tool,)
 
 
 def test_a_run_becomes_a_log_of_inspect(played: Run, tmp_path: Path) -> None:
