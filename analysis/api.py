@@ -446,7 +446,7 @@ def _later(state: DeferredReport | None) -> dict[str, Any]:
 def parts_out(report: Report) -> dict[str, Any]:
     return {
         "answer": report.sentence,
-        "notices": report.notices,
+        "notices": [*report.marks, *report.notices],
         "figures": [_figure(report, one) for one in report.figures],
         "tables": [_table(one) for one in report.tables],
         "how": list(report.how),

@@ -3,6 +3,7 @@
 from django.conf import settings as django_settings
 from django.db import models
 
+from annotation.models import Study
 from benchmarks.models import AnswererVersion, CallColumns, Endpoint, Job, Run, Trajectory
 
 
@@ -287,3 +288,39 @@ class PaperPart(models.Model):
 
     def __str__(self) -> str:
         return f"part {self.digest[:8]} of paper {self.paper_id}"
+
+
+class Registration(models.Model):
+    """A plan of an analysis as it was frozen, or its withdrawal; rows are only added.
+
+    ``document`` is that of `analysis.registrations.document`, ``digest`` its SHA-256. ``system``
+    and ``dataset``, or ``study_name``, repeat what names the data there: on another installation
+    these names alone tell what it is about. ``study`` is the study itself where it was registered,
+    as long as it exists. An ``imported`` one was frozen elsewhere, at a time that its file states.
+    A row that ``withdraws`` another has its reason as its document.
+    """
+
+    document = models.JSONField()
+    digest = models.CharField(max_length=64, unique=True)
+    title = models.CharField(max_length=160)
+    system = models.CharField(max_length=40, blank=True)
+    dataset = models.CharField(max_length=120, blank=True)
+    study_name = models.CharField(max_length=160, blank=True)
+    study = models.ForeignKey(
+        Study, null=True, blank=True, on_delete=models.SET_NULL, related_name="registrations"
+    )
+    withdraws = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="withdrawal"
+    )
+    imported = models.BooleanField(default=False)
+    by = models.ForeignKey(
+        django_settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["system", "dataset"], name="registration_dataset")]
+
+    def __str__(self) -> str:
+        return self.title

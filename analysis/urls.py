@@ -21,6 +21,7 @@ from analysis.pages.quality import views as quality
 from analysis.pages.replicates import views as experiments
 from analysis.pages.saved_views import views as saved
 from analysis.papers.urls import paper_paths
+from analysis.registrations.urls import registration_paths
 from analysis.tables.urls import table_paths
 
 app_name = "analysis"
@@ -133,6 +134,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("analysis/of-study/<int:pk>/", reports.of_study, name="of_study"),
     *table_paths,
     *paper_paths,
+    *registration_paths,
     *(pattern for name in PAGES for pattern in _paths(name)),
     *export_paths,
     path(QUALITY, quality.quality, name="study_quality"),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 
 from analysis.filters import ALL_RUNS, Filters
 from analysis.filters.factors import choose_factor, condition_titles
@@ -26,6 +26,7 @@ from analysis.filters.runs import (
     is_judged,
 )
 from analysis.filters.selection import ChosenRun, Selection, narrow, with_certificate
+from analysis.models import Registration
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, get_system
 from benchmarks.models import COUNTED, Branch, Dataset, Run
 from benchmarks.paging import as_id
@@ -62,7 +63,7 @@ def select_runs(
             run_count=Count("runs", filter=tried),
             newest=Max("runs__finished_at", filter=tried & Q(runs__status__in=FINISHED)),
         )
-        .annotate(comparing=_newest_comparing(seen))
+        .annotate(comparing=_newest_comparing(seen), registered=Exists(_registrations()))
         .filter(run_count__gt=0)
         .order_by(F("comparing").desc(nulls_last=True), F("newest").desc(nulls_last=True), "-pk")
     )
@@ -120,6 +121,12 @@ def select_runs(
         closed=seen.closed,
         closed_tasks=seen.tasks,
     )
+
+
+def _registrations() -> QuerySet[Registration]:
+    """Return the registrations about a dataset, whichever its version."""
+    about = {"system": OuterRef("system"), "dataset": OuterRef("name")}
+    return Registration.objects.filter(**about, withdraws=None)
 
 
 def _demo_order(dataset: Dataset) -> tuple[int, int]:

@@ -21,6 +21,7 @@ from analysis.filters.runs import (
     newest_each,
     trajectory_counts,
 )
+from analysis.models import Registration
 from annotation.models import Study
 from benchmarks.core.digests import digest
 from benchmarks.core.ports.comparisons import Factor
@@ -124,6 +125,7 @@ class Selection:
     answers a page about runs holds its judges against. ``compared`` counts the agents that the
     chosen data compare, those included that the filter by agents leaves out: families of tests
     are fixed by it. ``certificate`` is that of the dataset's validity, where there is one.
+    ``registrations`` are about these data.
     """
 
     filters: Filters
@@ -140,6 +142,7 @@ class Selection:
     closed_tasks: frozenset[int] = frozenset()
     compared: int = 0
     certificate: CertifiedValidity | None = None
+    registrations: tuple[Registration, ...] = ()
 
     @property
     def system(self) -> str:

@@ -11,6 +11,7 @@ from analysis.filters import Filters
 from analysis.filters.datasets import number_of, runs_in_order
 from analysis.filters.options import FilterOption
 from analysis.filters.selection import Selection, narrow
+from analysis.models import Registration
 from annotation.access import OVERSEERS
 from annotation.blinding import blind_studies
 from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
@@ -134,14 +135,20 @@ def readable_studies(user: User) -> tuple[list[Study], list[str]]:
 
 
 def counted_studies() -> QuerySet[Study]:
-    """Return all studies, newest first, with how many answers there are and whether anybody was
-    told.
+    """Return all studies, newest first, with how many answers there are, whether anybody was
+    told, and whether there are registrations about it.
     """
     submitted = Q(assignments__state=Assignment.State.SUBMITTED)
     unblinded = Participant.objects.filter(study=OuterRef("pk"), unblinded_at__isnull=False)
+    named = Q(study=OuterRef("pk")) | Q(study=None, study_name=OuterRef("name"))
+    registered = Registration.objects.filter(named, withdraws=None).exclude(study_name="")
     return (
         Study.objects.filter(removed_at=None)
-        .annotate(answered=Count("assignments", filter=submitted), unblinded=Exists(unblinded))
+        .annotate(
+            answered=Count("assignments", filter=submitted),
+            unblinded=Exists(unblinded),
+            registered=Exists(registered),
+        )
         .order_by("-pk")
     )
 

@@ -35,6 +35,8 @@ from analysis.filters.study_kinds import (
     asks_pairs,
     asks_scores,
 )
+from analysis.registrations.marks import shows_registrations
+from analysis.registrations.selectors import registrations_about
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
 from benchmarks.core import plugins
@@ -334,6 +336,7 @@ def select(
     notes = unknown_values(known, selection, page.filters) if selection.options else []
     return replace(
         selection,
+        registrations=registrations_about(selection) if shows_registrations(page.key) else (),
         filters=selection.filters.only(page.filters),
         notes=(*notes, *selection.notes),
     )
@@ -362,6 +365,8 @@ RESERVED = frozenset(
         "of-study",
         "paper",
         "question",
+        "registration",
+        "registrations",
         "replicates",
         "tables",
         "trajectory",

@@ -102,7 +102,7 @@ def part_of(found: SourceReport, part: str) -> Report:
         return replace(
             alone,
             sentence=report.sentence,
-            notices=tuple(one for one in report.notices if one.tone == "warning"),
+            notices=(*report.marks, *(one for one in report.notices if one.tone == "warning")),
             tables=report.tables[:1],
             certificates=report.certificates if cites else (),
         )

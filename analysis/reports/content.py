@@ -133,11 +133,15 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class Notice:
-    """A notice that limits how a page may be read; ``url`` lists what it counts."""
+    """A notice that limits how a page may be read; ``url`` lists what it counts.
+
+    ``link`` is what the address is called.
+    """
 
     text: str
     tone: Literal["info", "warning"] = "warning"
     url: str = ""
+    link: str = "List them"
 
 
 @dataclass(frozen=True)
@@ -179,7 +183,7 @@ class Report:
     where a report has none. ``answers``: its sentence answers the question of the page, rather than
     saying why nothing can be said of these data. ``waits``: its answer is still being computed in
     the background, so that it must not be kept. ``certificates`` say how its runs compare with the
-    published figures that stand beside them.
+    published figures that stand beside them. ``marks`` say whether it is as registered.
     """
 
     sentence: str = ""
@@ -194,6 +198,7 @@ class Report:
     answers: bool = True
     waits: bool = False
     certificates: tuple[Certificate, ...] = ()
+    marks: tuple[Notice, ...] = ()
 
     @property
     def notices_in_order(self) -> list[Notice]:

@@ -643,6 +643,16 @@ analysis:paper_html               GET  login    403      403      403      403  
 analysis:paper_pdf                GET  login    403      403      403      403      403      403      501      403      404
 analysis:paper_zip                GET  login    403      403      403      403      403      403      ok       403      404
 
+# A registration of the administrator, about a dataset
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+analysis:registration_list        GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:registration_list        POST login    403      403      403      403      403      403      422      403      422
+analysis:registration_new         GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:registration             GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:registration_withdraw    POST login    403      403      403      403      403      403      403      403      moved
+analysis:registration_json        GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:registration_text        GET  login    403      403      403      403      403      403      ok       403      ok
+
 # Filters that are kept, and what failed in a list grouped by its words; the saved view is the viewer's
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
 analysis:saved_view_save          POST login    403      403      403      403      403      403      404      403      404

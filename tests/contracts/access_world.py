@@ -23,6 +23,7 @@ from analysis.pages.saved_views.services import save_view
 from analysis.papers.blocks import PinBlock, Source, read_blocks
 from analysis.papers.services import create_paper, pin_parts
 from analysis.papers.sources import open_source
+from analysis.registrations.services import import_registration
 from analysis.tables.services import store_table
 from annotation.models import (
     Invite,
@@ -45,6 +46,7 @@ from benchmarks.visibility import Visibility
 from tests.annotation.rows import make_person, make_study
 from tests.contracts.access_table import PERSONAS
 from tests.databases import taken_back
+from tests.factories.registrations import registration_file
 
 METHODS = ("GET", "POST")
 # Signing in or out is by session; programs bring a token instead.
@@ -220,6 +222,7 @@ def build_world() -> World:
         **_remarks(people["viewer"]),
         "path": "",
         **_paper(people["viewer"]),
+        "registration_id": import_registration(data=registration_file(), by=admin)[0].pk,
         "view_id": save_view(owner=people["viewer"], page=TRAJECTORIES, name="Mine", query="").pk,
     }
     handler = BaseHandler()

@@ -169,6 +169,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "token_id": [1],
         "view_id": ids(SavedView.objects.all()),
         "paper_id": ids(Paper.objects.all()),
+        "registration_id": [1],
         "block_id": [
             row["id"] for one in Paper.objects.all() for row in latest_version(one).blocks
         ],

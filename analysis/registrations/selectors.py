@@ -1,0 +1,46 @@
+"""Read registrations: those that a person may see, and those about the data of a page."""
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from analysis.filters.selection import Selection
+from analysis.filters.studies import readable_studies
+from analysis.models import Registration
+from annotation.models import Study
+
+
+def registrations() -> QuerySet[Registration]:
+    """Return all registrations with their withdrawals, the newest first."""
+    return Registration.objects.filter(withdraws=None).select_related("withdrawal", "by", "study")
+
+
+def registrations_for(user: User) -> QuerySet[Registration]:
+    """Return the registrations that a person may see who may see results.
+
+    One about a study is for those who read the study's results: it may say what annotators must
+    not know. One about a study that is not here names nothing of this installation.
+    """
+    if user.is_superuser:
+        return registrations()
+    readable, _ = readable_studies(user)
+    closed = Study.objects.exclude(pk__in=[study.pk for study in readable])
+    names = {study.name for study in readable}
+    hidden = Q(study__in=closed) | Q(
+        Exists(closed.exclude(name__in=names).filter(name=OuterRef("study_name"))), study=None
+    )
+    return registrations().exclude(hidden)
+
+
+def registrations_about(selection: Selection) -> tuple[Registration, ...]:
+    """Return the registrations about the data of a page; without any there is no query.
+
+    The dataset or study was read with ``registered``, whether there are any.
+    """
+    study, dataset = selection.study, selection.dataset
+    if not getattr(study if study is not None else dataset, "registered", False):
+        return ()
+    if study is not None:
+        about = Q(study=study.pk) | Q(study=None, study_name=study.name)
+        return tuple(registrations().filter(about))
+    assert dataset is not None
+    return tuple(registrations().filter(system=dataset.system, dataset=dataset.name))

@@ -1,0 +1,319 @@
+"""Freezing, files and pages of registrations."""
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from analysis.models import Registration
+from analysis.registrations.document import (
+    file_text,
+    read_comparison,
+    read_file,
+    read_plan,
+    sha256,
+)
+from analysis.registrations.services import (
+    RegistrationRefused,
+    freeze,
+    import_registration,
+    withdraw,
+)
+from analysis.registrations.text import as_text
+from annotation.models import Study
+from benchmarks.core.problems import FileRefused
+from benchmarks.models import Agent, Experiment
+from tests.analysis.human_rows import make_people, make_preferences
+from tests.analysis.registrations.test_changes import agents_world, frozen, play
+from tests.analysis.rows import (
+    make_dataset,
+    make_person,
+    make_ratings,
+    make_run,
+    make_study,
+    make_trajectory,
+)
+from tests.factories.registrations import registration_file, registration_plan
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    return make_person("root", superuser=True)
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+# --- Documents ------------------------------------------------------------------------------------
+
+
+def test_a_document_is_read_back_and_its_digest_verifies_whatever_its_layout() -> None:
+    plan = registration_plan()
+    assert read_plan(plan.document) == plan
+    document, again = read_file(registration_file())
+    assert again == plan and sha256(document) == sha256(plan.document)
+    shuffled = dict(reversed(list(plan.document.items())))
+    assert file_text(shuffled, sha256(shuffled)) == file_text(plan.document, sha256(plan.document))
+
+
+@pytest.mark.parametrize(
+    ("change", "where", "expected"),
+    [
+        ({"title": "Coin leads"}, "sha256", "of the document"),
+        ({"direction": "<"}, "the document, direction", "a field among"),
+        ({"question": "mode"}, "the document, question", "one of mean, slope"),
+        ({"comparisons": []}, "the document, comparisons", "a list of 1 to 100"),
+        ({"epsilon": 1.5}, "the document, epsilon", "a number"),
+        ({"study": "Pilot"}, "the document", "a dataset or a study"),
+        ({"question": "judge"}, "the document", "a study for this question"),
+        ({"registered_at": "yesterday"}, "the document, registered_at", "a time such as"),
+        ({"format": "planjury-registration/9"}, "the document, format", "planjury-registration/1"),
+        ({"tasks": -1}, "the document, tasks", "a whole number"),
+        ({"title": "a\x00b"}, "the document, title", "without NUL"),
+    ],
+)
+def test_a_changed_file_is_refused_by_its_field(
+    change: dict[str, Any], where: str, expected: str
+) -> None:
+    content = json.loads(registration_file())
+    content["document"] |= change
+    with pytest.raises(FileRefused) as refused:
+        read_file(json.dumps(content).encode())
+    told = str(refused.value)
+    assert where in told and expected in told
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b'{"document": 1, "sha256": 2}',
+                                  b"[" * 100_000, b"{}", b"1" * 2_000_000])  # fmt: skip
+def test_what_is_no_registration_is_refused(data: bytes) -> None:
+    with pytest.raises(FileRefused):
+        read_file(data)
+
+
+def test_a_line_is_a_comparison() -> None:
+    one = read_comparison(" careful planner > coin ")
+    assert one is not None and (one.first, one.direction, one.second) == (
+        "careful planner", ">", "coin",
+    )  # fmt: skip
+    assert read_comparison("careful>coin") is None and read_comparison("careful") is None
+
+
+def test_the_text_for_a_registry_has_every_section() -> None:
+    text = as_text(registration_plan(study=""), "ab" * 32)
+    for words in ("Study information", "Data", "Sampling plan", "Variables", "Analysis plan",
+                  "careful is higher than coin", "Stopping rule", "ab" * 32):  # fmt: skip
+        assert words in text
+
+
+# --- Freezing -------------------------------------------------------------------------------------
+
+
+def test_freezing_is_refused_after_the_first_answer(root: User) -> None:
+    dataset = make_dataset()
+    run = make_run(dataset, "ada", experiment=Experiment.objects.create(name="Main"))
+    make_run(dataset, "bob", experiment=run.experiment)
+    frozen(dataset, root, title="In time")
+    make_trajectory(run, 1)
+    with pytest.raises(RegistrationRefused, match="1 trajectory of experiment “Main” has answers"):
+        frozen(dataset, root)
+    # Another experiment of the same agents is still to come.
+    assert frozen(dataset, root, experiment="Second").document["experiment"] == "Second"
+    with pytest.raises(RegistrationRefused, match="name the experiment"):
+        frozen(dataset, root, experiment="")
+    assert Registration.objects.count() == 2
+
+
+def test_freezing_is_refused_after_the_first_answer_of_a_study_even_a_draft(root: User) -> None:
+    study, plan = make_study(), make_trajectory(make_run(make_dataset(), "ada"), 1)
+    values = {
+        "title": "Strict", "question": "judge", "measure": "all", "stopping": "At the end.",
+        "comparisons": [{"first": "strict", "direction": "=", "second": "people"}],
+    }  # fmt: skip
+    row = freeze(values=values, by=root, study=study)
+    assert row.document["epsilon"] == 0.1 and row.document["study"] == "Pilot"
+    make_ratings(study, make_people()[0], plan, {"q1": 4}, state="open")
+    with pytest.raises(RegistrationRefused, match="people answered 1 item of “Pilot”"):
+        freeze(values=values, by=root, study=study)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"measure": "beauty"}, "measure: expected one of"),
+        ({"agents": ["nobody"]}, "agents: expected agents of this server"),
+        ({"tasks": 5}, "tasks: expected at most 4"),
+        ({"title": " "}, "title: expected a text that is not blank"),
+        ({"comparisons": [{"first": "ada", "direction": ">", "second": "ada"}]},
+         "two different agents"),
+    ],
+)  # fmt: skip
+def test_a_plan_that_cannot_be_is_refused_by_its_field(
+    root: User, more: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(FileRefused, match=words):
+        frozen(make_dataset(), root, **more)
+    assert not Registration.objects.exists()
+
+
+def test_a_document_names_nothing_of_this_installation(root: User) -> None:
+    for _ in range(3):
+        make_dataset(f"Other {_}")
+    row = frozen(make_dataset(tasks=4), root)
+    assert not any("id" in name.split("_") for name in row.document)
+    assert row.document["dataset"] == "Tests" and row.document["tasks"] == 4
+
+
+# --- Elsewhere ------------------------------------------------------------------------------------
+
+
+def test_a_file_verifies_and_marks_pages_on_another_installation(root: User) -> None:
+    file = registration_file(dataset="Tests", experiment="Main", agents=("ada", "bob"))
+    row, new = import_registration(data=file, by=root)
+    assert new and row.imported and import_registration(data=file, by=root) == (row, False)
+    dataset, experiment = make_dataset(), Experiment.objects.create(name="Main")
+    for name in ("ada", "bob"):
+        play(dataset, name, experiment)
+    page = signed_in(root).get(
+        reverse("analysis:leaderboard"), {"dataset": dataset.pk, "experiment": experiment.pk}
+    )
+    text = page.content.decode()
+    # Its comparison is of other agents.
+    assert "Undefined as registered" in text and "its time is what its file states" in text
+    assert "no run of careful and coin is here" in text
+
+
+# --- Pages ----------------------------------------------------------------------------------------
+
+
+def test_pages_say_it() -> None:
+    world = agents_world()
+    client = signed_in(world.root)
+    address = reverse("analysis:leaderboard")
+    text = client.get(address, world.query).content.decode()
+    assert "As registered before the first answer" in text and world.row.digest[:12] in text
+    assert "Exploratory: not as registered" in client.get(
+        reverse("analysis:compare-models"), world.query | {"agents": "ada"}
+    ).content.decode()  # fmt: skip
+    withdraw(row=world.row, reason="Wrong.", by=world.root)
+    assert "withdrawn on" in client.get(address, world.query).content.decode()
+
+
+def test_without_registrations_nothing_is_asked_and_with_one_a_single_query_more() -> None:
+    root, dataset = make_person("root", superuser=True), make_dataset()
+    experiment = Experiment.objects.create(name="Main")
+    play(dataset, "ada", experiment)
+    client, address = signed_in(root), reverse("analysis:leaderboard")
+
+    def warm() -> int:
+        client.get(address)
+        with CaptureQueriesContext(connection) as queries:
+            client.get(address)
+        return sum('analysis_registration"."document' in one["sql"] for one in queries)
+
+    assert warm() == 0
+    import_registration(data=registration_file(dataset="Tests"), by=root)
+    assert warm() == 1
+
+
+def test_the_form_freezes_and_shows_every_fault_beside_its_field(root: User) -> None:
+    client, dataset = signed_in(root), make_dataset()
+    for name in ("ada", "bob"):
+        Agent.objects.create(name=name, title=name.title(), kind="scripted")
+    new = reverse("analysis:registration_new")
+    assert "Runs on a dataset" in client.get(new).content.decode()
+    address = f"{new}?dataset={dataset.pk}"
+    assert client.get(address).status_code == 200
+    given = {
+        "title": "Ada leads", "question": "mean", "measure": "accurate", "correction": "bonferroni",
+        "comparisons": "ada > bob\nada ! bob", "stopping": "At the end.", "tasks": "9",
+    }  # fmt: skip
+    refused = client.post(address, given)
+    assert refused.status_code == 422
+    assert "Line 2 is no comparison" in refused.content.decode()
+    refused = client.post(address, given | {"comparisons": "ada > carl"})
+    text = refused.content.decode()
+    assert "found the text &#x27;carl&#x27;" in text and "at most 4" in text
+    kept = client.post(address, given | {"comparisons": "ada > Bob", "tasks": ""})
+    row = Registration.objects.get()
+    assert kept.status_code == 302 and kept["Location"] == reverse(
+        "analysis:registration", args=[row.pk]
+    )
+    shown = client.get(kept["Location"]).content.decode()
+    assert row.digest in shown and "SHA-256 verifies" in shown
+    told = client.get(reverse("analysis:registration_text", args=[row.pk])).content.decode()
+    assert "ada is higher than bob" in told
+    file = client.get(reverse("analysis:registration_json", args=[row.pk])).content
+    assert read_file(file)[0] == row.document
+    listed = client.get(reverse("analysis:registration_list")).content.decode()
+    assert "Ada leads" in listed
+
+
+def test_a_file_is_verified_or_imported_on_the_page(root: User) -> None:
+    client, address = signed_in(root), reverse("analysis:registration_list")
+
+    def send(data: bytes, action: str) -> Any:
+        return client.post(address, {"file": SimpleUploadedFile("r.json", data), "action": action})
+
+    verified = send(registration_file(), "verify")
+    assert verified.status_code == 200 and "The file verifies" in verified.content.decode()
+    assert not Registration.objects.exists()
+    assert send(registration_file(), "import").status_code == 302
+    altered = registration_file().replace(b"Careful leads", b"Careless leads")
+    refused = send(altered, "import")
+    assert refused.status_code == 422 and "does not verify" in refused.content.decode()
+    assert client.post(address, {}).status_code == 422
+    row = Registration.objects.get()
+    shown = client.get(reverse("analysis:registration", args=[row.pk])).content.decode()
+    assert "Undefined: There is no dataset “Elsewhere, version 1” here" in shown
+
+
+def test_only_who_registered_withdraws_and_it_stays(root: User) -> None:
+    row, _ = import_registration(data=registration_file(), by=root)
+    at = reverse("analysis:registration_withdraw", args=[row.pk])
+    reader = signed_in(make_person("rita", "view_results"))
+    assert reader.post(at, {"reason": "No."}).status_code == 403
+    client = signed_in(root)
+    client.post(at, {"reason": " "})
+    assert not hasattr(Registration.objects.get(pk=row.pk), "withdrawal")
+    client.post(at, {"reason": "The level was wrong."})
+    again = Registration.objects.get(pk=row.pk)
+    assert again.document == row.document and again.withdrawal.document["withdraws"] == row.digest
+    with pytest.raises(RegistrationRefused, match="already"):
+        withdraw(row=again, reason="Twice.", by=root)
+    shown = client.get(reverse("analysis:registration", args=[row.pk])).content.decode()
+    assert "The level was wrong." in shown
+
+
+def test_a_registration_of_a_study_is_for_those_who_read_the_study(root: User) -> None:
+    study = make_preferences(make_people())
+    Study.objects.filter(pk=study.pk).update(name="Hidden study")
+    plan = registration_plan(question="preference", study="Hidden study", dataset="", system="",
+                             version="")  # fmt: skip
+    row = Registration.objects.create(document=plan.document, digest=sha256(plan.document),
+                                      title=plan.title, study_name="Hidden study")  # fmt: skip
+    reader = signed_in(make_person("rita", "view_results"))
+    assert reader.get(reverse("analysis:registration", args=[row.pk])).status_code == 404
+    assert "Careful leads" not in reader.get(reverse("analysis:registration_list")).content.decode()
+    address = reverse("analysis:registration", args=[row.pk])
+    assert signed_in(root).get(address).status_code == 200
+
+
+def test_preferences_say_that_agents_are_missing(root: User) -> None:
+    study = make_preferences(make_people())
+    plan = registration_plan(question="preference", study=study.name, dataset="", system="",
+                             version="", correction="holm")  # fmt: skip
+    Registration.objects.create(document=plan.document, digest=sha256(plan.document),
+                                title=plan.title, study_name=study.name)  # fmt: skip
+    text = signed_in(root).get(reverse("analysis:preferences"), {"study": study.pk})
+    assert "no run of careful and coin is here" in text.content.decode()
