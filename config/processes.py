@@ -6,11 +6,15 @@ import socket
 import sys
 import threading
 import warnings
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from celery.apps.worker import Worker
 from django.conf import settings
+from django.core.signals import request_finished
 from django.core.wsgi import get_wsgi_application
+from django.db import connections
 from gunicorn.app.base import BaseApplication
 from gunicorn.workers.gthread import ThreadWorker
 
@@ -79,7 +83,30 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 
     def load(self) -> Any:
         """Return the WSGI app."""
-        return get_wsgi_application()
+        return answer_on_threads(get_wsgi_application(), settings.WEB_THREADS)
+
+
+WSGIApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+def answer_on_threads(app: WSGIApp, count: int) -> WSGIApp:
+    """Have requests answered by so many threads of their own, each with its database connection.
+
+    The web server has more threads, since each stream takes one as long as it lasts. Were requests
+    answered by those, all of them would come to hold a connection; so they only send what was
+    answered, and one that reads rows for it, as an export does, closes its connection at the end.
+    """
+    pool = ThreadPoolExecutor(count, thread_name_prefix="answer")
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        return pool.submit(app, environ, start_response).result()
+
+    request_finished.connect(_close_connections, dispatch_uid="connections of sending threads")
+    return answer
+
+
+def _close_connections(**about: object) -> None:
+    connections.close_all()
 
 
 class BackgroundWorker(Worker):

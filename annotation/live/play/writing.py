@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from django.conf import settings
-from django.db import connection
 
 from annotation.live.play.markdown import draw_markdown
 from annotation.models import LivePlace
@@ -66,8 +65,6 @@ def stream_writing(read: Callable[[], str]) -> Iterator[bytes] | None:
 def _events(read: Callable[[], str], free: threading.BoundedSemaphore) -> Iterator[bytes]:
     try:
         yield b""
-        if not connection.in_atomic_block:
-            connection.close()  # nothing is read from the database meanwhile
         until, shown, sent = time.monotonic() + LONGEST_SECONDS, "", 0.0
         while time.monotonic() < until:
             text = read()
