@@ -73,11 +73,10 @@ def rated_plans(
     turns = Turn.objects.filter(is_final=True, trajectory__in={key[0] for key in people.means})
     last = dict(turns.order_by().values_list("trajectory", "index")) if people.means else {}
     wanted, scores = set(dimensions), {}
-    for pk, turn, dimension in people.means:
+    for (pk, turn, dimension), mean in people.means.items():
         if dimension in wanted and pk in drawn and turn in (None, last.get(pk)):
-            value = people.of(pk, last.get(pk, 0), dimension, last=True)
-            if value is not None:
-                scores[pk, dimension] = value
+            # A score of the last turn counts before one of the last plan.
+            scores[pk, dimension] = people.means.get((pk, last.get(pk), dimension), mean)
     rated = {key[0] for key in everything.means}
     left_out = {
         reason: len(some)

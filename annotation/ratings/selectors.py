@@ -1,7 +1,6 @@
 """Submitted ratings for analyses and exports."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
@@ -13,10 +12,10 @@ from annotation.models import Aspect, Assignment, Item, Participant, Rating, Stu
 from annotation.questionnaires import load_questionnaire
 
 
-@dataclass(frozen=True, slots=True)
-class HumanScore:
+class HumanScore(NamedTuple):
     """One current answer of one annotator. ``dimension`` is empty for questions on the feedback.
 
+    ``turn`` is the one that was judged, None where the whole trajectory or its last plan was;
     ``unblinded``: given after the annotator had been told who made what.
     """
 
@@ -29,13 +28,8 @@ class HumanScore:
     question: str
     dimension: str
     value: int
-    subject: str = ""
-    unblinded: bool = False
-
-    @property
-    def turn(self) -> int | None:
-        """The turn that was judged; none where the whole trajectory or its last plan was."""
-        return turn_of(self.subject)
+    turn: int | None
+    unblinded: bool
 
 
 def turn_of(subject: str) -> int | None:
@@ -50,8 +44,8 @@ def human_scores(
     trajectories: Iterable[int] | None = None,
     runs: Iterable[int] | None = None,
     partial: bool = False,
-) -> Iterator[HumanScore]:
-    """Yield scores of submitted items that count, ordered by study and item.
+) -> list[HumanScore]:
+    """Return scores of submitted items that count, ordered by study and item.
 
     Gold and training items do not count, nor do answers of people who withdrew. ``partial`` adds
     the answers of items that are still open. Skipped items never count. Each filter that is given
@@ -87,19 +81,8 @@ def human_scores(
         "edit__unblinded",
     )
     ordered = rows.order_by("assignment__study", "assignment", "pk")
-    for (
-        study,
-        item,
-        trajectory,
-        person,
-        simulated,
-        state,
-        question,
-        value,
-        part,
-        unblinded,
-    ) in ordered.values_list(*fields).iterator():
-        yield HumanScore(
+    return [
+        HumanScore(
             study,
             item,
             trajectory,
@@ -109,9 +92,13 @@ def human_scores(
             question,
             dimensions.get((study, question), ""),
             value,
-            part,
+            turn_of(part),
             unblinded,
         )
+        for study, item, trajectory, person, simulated, state, question, value, part, unblinded in (
+            ordered.values_list(*fields).iterator()
+        )
+    ]
 
 
 class PairAnswer(NamedTuple):
