@@ -78,17 +78,23 @@ def item_page(access: StudyAccess, params: QueryDict, seen: Visibility) -> ItemP
     """Return one page of a study's items by their numbers, in five queries however many there
     are.
     """
-    items = counted_items(access.study)
-    chosen = params.get("show", ALL)
-    if chosen == FREE:
-        items = items.filter(use=Use.MAIN, given__lt=F("wanted"))
-    elif chosen == SKIPPED:
-        skipped = Assignment.objects.filter(study=access.study, state=State.SKIPPED)
-        items = items.filter(pk__in=skipped.order_by().values("item"))
+    items = chosen_items(access.study, params)
     page: RowPage[Item] = page_by_id(items, params, size=SIZE, newest=False, key="rank")
     rows = item_rows(access, page.rows, seen)
     mark = hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
     return ItemPage(rows, page.previous_url, page.next_url, mark)
+
+
+def chosen_items(study: Study, params: QueryDict) -> QuerySet[Item]:
+    """Return the items that the list shows: all, those with a free assignment, or skipped ones."""
+    items = counted_items(study)
+    chosen = params.get("show", ALL)
+    if chosen == FREE:
+        return items.filter(use=Use.MAIN, given__lt=F("wanted"))
+    if chosen == SKIPPED:
+        skipped = Assignment.objects.filter(study=study, state=State.SKIPPED)
+        return items.filter(pk__in=skipped.order_by().values("item"))
+    return items
 
 
 def counted_items(study: Study) -> QuerySet[Item]:

@@ -17,6 +17,7 @@ from annotation.errors import Refused
 from annotation.items.forms import DealForm, MoreItemsForm, RatersForm
 from annotation.items.selectors import (
     FILTERS,
+    chosen_items,
     counted_items,
     item_assignments,
     item_page,
@@ -35,7 +36,30 @@ from annotation.studies.places import free_places
 from annotation.studies.progress import count_unassigned, study_progress
 from annotation.study_frame.context import attempt, blind_reader, live, stop_polling, study_context
 from benchmarks.access import signed_in, visibility
+from benchmarks.lists.columns import (
+    ColumnChoice,
+    ListColumn,
+    column_choice,
+    every_row,
+    list_csv,
+    wants_csv,
+)
 from benchmarks.paging import as_id
+
+ITEM_COLUMNS = (
+    ListColumn("about", "About", {"item": "rank", "about": "title", "use": "use"}, fixed=True),
+    ListColumn("annotators", "Annotators", {"annotators": "wanted"}),
+    ListColumn("assigned", "Assigned", {"assigned": "given"}),
+    ListColumn("submitted", "Submitted", {"submitted": "done"}),
+    ListColumn(
+        "skipped", "Skipped", {"skipped": "skipped", "reasons": lambda row: "; ".join(row.reasons)}
+    ),
+)
+# What only those see who may read answers; empty for agents of one's own items.
+ANSWER_COLUMNS = (
+    ListColumn("agent", "Agent", {"agent": "agent"}),
+    ListColumn("flags", "Flags", {"flags": "flags"}),
+)
 
 
 @require_GET
@@ -45,6 +69,10 @@ def items(request: HttpRequest, pk: int) -> HttpResponseBase:
     the list would tell them which of their items are there to check them.
     """
     access = fetch_overseen_study(request, pk)
+    if wants_csv(request) and not access.blind:
+        parts = every_row(chosen_items(access.study, request.GET).order_by("rank"))
+        rows = (row for part in parts for row in item_rows(access, part, visibility(request)))
+        return list_csv(f"study-{pk}-items", _item_columns(access), rows)
     context = {
         **study_context(access, "items"),
         "progress": study_progress(access.study, blind=blind_reader(access)),
@@ -59,6 +87,7 @@ def items(request: HttpRequest, pk: int) -> HttpResponseBase:
             "shown": request.GET.get("show", ""),
             "sought": wanted,
             "query": _query(request),
+            **_shown(column_choice(request, "items", _item_columns(access))),
         }
     return render(request, "annotation/study_items.html", context)
 
@@ -77,8 +106,17 @@ def item_list(request: HttpRequest, pk: int) -> HttpResponseBase:
         "page": page,
         "shown": request.GET.get("show", ""),
         "query": _query(request),
+        **_shown(column_choice(request, "items", _item_columns(access))),
     }
     return live(request, access, "annotation/partials/_item_rows.html", context, page.mark)
+
+
+def _item_columns(access: StudyAccess) -> tuple[ListColumn, ...]:
+    return (*ITEM_COLUMNS, *ANSWER_COLUMNS) if access.reads_answers else ITEM_COLUMNS
+
+
+def _shown(columns: ColumnChoice) -> dict[str, Any]:
+    return {"columns": columns, "hidden": columns.hidden}
 
 
 def _query(request: HttpRequest) -> str:

@@ -58,6 +58,17 @@ class SessionRow:
         return [p for p in self.places if p.player_id is None and not p.stand_in]
 
 
+def place_words(place: LivePlace) -> str:
+    """Return the title of a place, and who plays it."""
+    if place.player is not None:
+        who = place.player.get_username()
+    elif place.stand_in:
+        who = f"{place.stand_in} stands in"
+    else:
+        who = "free"
+    return f"{place.title}: {who}"
+
+
 def live_plan(study: Study) -> LivePlan | None:
     """Return how the sessions of a study are played; None where it has none."""
     return LivePlan.objects.filter(study=study).first()

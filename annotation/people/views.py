@@ -52,8 +52,22 @@ from annotation.submissions.services import (
 from annotation.training.services import release_training
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
+from benchmarks.lists.columns import ListColumn, column_choice, list_csv, wants_csv
 
 Role = Membership.Role
+ANNOTATOR_COLUMNS = (
+    ListColumn(
+        "annotator",
+        "Annotator",
+        {"number": "number", "annotator": "username", "simulated": "is_simulated"},
+        fixed=True,
+    ),
+    ListColumn("stage", "Stage", {"stage": "stage"}),
+    ListColumn("submitted", "Submitted", {"submitted": "counts.submitted"}),
+    ListColumn("gold", "Gold", {"gold": "counts.gold"}),
+    ListColumn("open", "Open", {"open": "counts.open"}),
+    ListColumn("seen", "Last seen", {"last_seen": "last_seen"}),
+)
 # Of somebody with more open items than this the first ones are listed.
 MOST_LISTED = 200
 
@@ -64,6 +78,9 @@ MOST_LISTED = 200
 def people(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Show everybody with their roles; a POST adds people who have accounts."""
     access = fetch_overseen_study(request, pk)
+    if request.method == "GET" and wants_csv(request):
+        progress = study_progress(access.study, blind=blind_reader(access))
+        return list_csv(f"study-{pk}-people", ANNOTATOR_COLUMNS, progress.people)
     if request.method == "GET":
         return show_people(request, access)
     access = fetch_managed_study(request, pk)
@@ -119,8 +136,11 @@ def show_people(
     mail: MailForm | None = None,
 ) -> HttpResponse:
     """Show the page of a study's people, with links that were made a moment ago."""
+    columns = column_choice(request, "annotators", ANNOTATOR_COLUMNS)
     context = {
         **study_context(access, "people"),
+        "columns": columns,
+        "hidden": columns.hidden,
         "live": access.study.is_live,
         "progress": study_progress(access.study, blind=blind_reader(access)),
         "overseers": overseers_of(access.study),

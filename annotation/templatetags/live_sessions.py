@@ -1,5 +1,6 @@
 """Rows of the table of sessions and lines of their dialogues."""
 
+from collections.abc import Collection
 from functools import lru_cache
 
 from django import template
@@ -8,9 +9,8 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from annotation.live.lists import SessionRow
+from annotation.live.lists import SessionRow, place_words
 from annotation.live.play.dialogue import DialogueLine
-from annotation.models import LivePlace
 from benchmarks.templatetags.planjury import badge, moment
 from benchmarks.templatetags.turn_parts import undefined
 
@@ -18,8 +18,12 @@ register = template.Library()
 
 
 @register.simple_tag
-def session_cells(row: SessionRow, overseen: object) -> SafeString:
+def session_cells(
+    row: SessionRow, overseen: object, hidden: Collection[str] = ()
+) -> SafeString:
     """Return a session's number, state, places and time; with agent and task if ``overseen``.
+
+    ``hidden`` are the keys of columns that are left out.
 
     This is faster than an included template: a table may have hundreds of rows.
     """
@@ -27,31 +31,28 @@ def session_cells(row: SessionRow, overseen: object) -> SafeString:
     if overseen:
         url = reverse("annotation:session_watch", args=[row.session.pk])
         name = format_html('<a href="{}">{}</a>', url, name)
-        known = format_html_join("", '<td class="nowrap">{}</td>', [(row.agent,), (row.task,)])
-    places = ((_place(place),) for place in row.places)
+        known = format_html_join(
+            "",
+            '<td class="nowrap">{}</td>',
+            [(getattr(row, key),) for key in ("agent", "task") if key not in hidden],
+        )
+    places = ((place_words(place),) for place in row.places)
     at = row.turn.since
-    return format_html(
-        '<th scope="row" class="nowrap">{}</th>\n'
-        "<td>{}</td>\n"
-        "<td>{}</td>\n"
-        "{}"
-        '<td class="nowrap">{}</td>',
-        name,
-        badge(row.words, row.tone),
-        format_html_join("", '<div class="nowrap">{}</div>', places),
-        known,
-        moment(at) if at else undefined("it was not kept when this began"),
+    cells = {
+        "state": format_html("<td>{}</td>\n", badge(row.words, row.tone)),
+        "places": format_html(
+            "<td>{}</td>\n", format_html_join("", '<div class="nowrap">{}</div>', places)
+        ),
+        "known": known,
+        "since": format_html(
+            '<td class="nowrap">{}</td>',
+            moment(at) if at else undefined("it was not kept when this began"),
+        ),
+    }
+    shown = ((cell,) for key, cell in cells.items() if key not in hidden)
+    return format_html('<th scope="row" class="nowrap">{}</th>\n', name) + format_html_join(
+        "", "{}", shown
     )
-
-
-def _place(place: LivePlace) -> str:
-    if place.player is not None:
-        who = place.player.get_username()
-    elif place.stand_in:
-        who = f"{place.stand_in} stands in"
-    else:
-        who = "free"
-    return f"{place.title}: {who}"
 
 
 @register.simple_tag

@@ -72,6 +72,24 @@ JUDGING_COLUMNS = (
 )  # fmt: skip
 
 
+# How each version of a judge was asked, and what it replied.
+VERSION_COLUMNS = (
+    ListColumn("judge", "Judge", {"judge": "title", "label": "label"}, fixed=True),
+    ListColumn("role", "Role", {"role": "role"}),
+    ListColumn(
+        "parameters",
+        "How it is asked",
+        {"parameters": lambda row: "; ".join(f"{key} {value}" for key, value in row.parameters)},
+    ),
+    ListColumn("prompts", "Prompts", {"prompts": lambda row: "; ".join(row.prompts)}),
+    ListColumn("replies", "Replies", {"replies": "replies"}),
+    ListColumn("unreadable", "Unreadable", {"unreadable": "unreadable"}),
+    ListColumn("scores", "Scores", {"scores": "scores"}),
+    ListColumn("asked", "Last asked", {"last_asked": "last_asked"}),
+)
+VERSIONS = "versions-csv"
+
+
 @signed_in
 @require_safe
 def judge_list(request: HttpRequest) -> HttpResponseBase:
@@ -80,13 +98,19 @@ def judge_list(request: HttpRequest) -> HttpResponseBase:
     if wants_csv(request):
         parts = map(judges.judging_rows, every_row(judges.rejudgings(seen)))
         return list_csv("rejudgings", JUDGING_COLUMNS, (row for part in parts for row in part))
-    page = paging.page_by_id(judges.rejudgings(seen), request.GET, size=judges.JUDGINGS)
     counts = judge_counts(seen)
+    versions = judges.judge_versions(counts)
+    if request.GET.get("format") == VERSIONS:
+        return list_csv("judges", VERSION_COLUMNS, versions)
+    page = paging.page_by_id(judges.rejudgings(seen), request.GET, size=judges.JUDGINGS)
     columns = column_choice(request, "rejudgings", JUDGING_COLUMNS)
     context = {
         "columns": columns,
         "hidden": columns.hidden,
-        "versions": judges.judge_versions(counts),
+        "version_columns": column_choice(
+            request, "judges", VERSION_COLUMNS, file_format=VERSIONS
+        ),
+        "versions": versions,
         "uncounted": counts.missing,
         "rows": judges.judging_rows(page.rows),
         "page": page,

@@ -13,8 +13,8 @@ from benchmarks.tables import csv_lines
 M = TypeVar("M", bound=Model)
 # The lists whose columns can be chosen; their views and templates have the same names.
 LISTS = frozenset({
-    "agents", "datasets", "endpoints", "experiments", "papers", "rejudgings", "runs", "studies",
-    "tables", "tasks", "trajectories",
+    "agents", "annotators", "datasets", "endpoints", "experiments", "items", "judges", "papers",
+    "rejudgings", "runs", "sessions", "studies", "tables", "tasks", "trajectories",
 })  # fmt: skip
 CHUNK = 500
 # Of all systems that a list of trajectories may show.
@@ -53,9 +53,17 @@ class ColumnChoice:
 
 
 def column_choice(
-    request: HttpRequest, name: str, columns: Sequence[ListColumn], *, with_csv: bool = True
+    request: HttpRequest,
+    name: str,
+    columns: Sequence[ListColumn],
+    *,
+    with_csv: bool = True,
+    file_format: str = CSV,
 ) -> ColumnChoice:
-    """Return which of the columns the person who asks wants to see; one query."""
+    """Return which of the columns the person who asks wants to see; one query.
+
+    A page with two lists asks for the file of the second by a ``file_format`` of its own.
+    """
     stored = ListColumns.objects.filter(user_id=request.user.pk or 0, list=name)
     chosen = stored.values_list("shown", flat=True).first() or {}
     offered = [
@@ -67,7 +75,7 @@ def column_choice(
     here = f"{request.path}?{params.urlencode()}" if params else request.path
     for place in ("after", "before", "page"):
         params.pop(place, None)
-    params["format"] = CSV
+    params["format"] = file_format
     csv_url = f"{request.path}?{params.urlencode()}" if with_csv else ""
     return ColumnChoice(name, offered, here, csv_url)
 

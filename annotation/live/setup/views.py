@@ -25,6 +25,7 @@ from annotation.live.lists import (
     overseen_rows,
     overseen_studies,
     own_rows,
+    place_words,
     study_rows,
 )
 from annotation.live.play.services import take_own_place
@@ -49,6 +50,7 @@ from benchmarks.access import START, allow, signed_in, visibility
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.ports.people import Mode
 from benchmarks.core.registry import find_system, system_of
+from benchmarks.lists.columns import ListColumn, column_choice, list_csv, wants_csv
 from benchmarks.models import Dataset, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
 
@@ -231,12 +233,17 @@ def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
             except Refused as refused:
                 form.add_error(None, f"{refused.reason[:1].upper()}{refused.reason[1:]}.")
     rows = study_rows(access.study, access.user, named=named)
+    if wants_csv(request):
+        return list_csv(f"study-{pk}-sessions", _session_columns(named=named), rows)
+    columns = column_choice(request, "sessions", _session_columns(named=named))
     design = plan.settings.get("design")
     context = {
         **study_context(access, "sessions"),
         "plan": plan,
         "mode": mode_title(plan),
         "rows": rows,
+        "columns": columns,
+        "hidden": columns.hidden,
         "named": named,
         "design": design,
         "order": dict(ORDERS).get(design["order"], "").partition(":")[0] if design else "",
@@ -247,6 +254,23 @@ def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
     }
     status = 422 if form is not None and form.errors else 200
     return render(request, "annotation/study_sessions.html", context, status=status)
+
+
+def _session_columns(*, named: bool) -> tuple[ListColumn, ...]:
+    """Return the columns of a study's sessions; agent and task where the reader may know them."""
+    known = (
+        ListColumn("agent", "Agent", {"agent": "agent"}),
+        ListColumn("task", "Task", {"task": "task"}),
+    )
+    return (
+        ListColumn("session", "Session", {"session": "session.number"}, fixed=True),
+        ListColumn("state", "State", {"state": "words"}),
+        ListColumn(
+            "places", "Places", {"places": lambda row: "; ".join(map(place_words, row.places))}
+        ),
+        *(known if named else ()),
+        ListColumn("since", "Since", {"since": "turn.since"}),
+    )
 
 
 def _compared_dataset(access: StudyAccess, plan: LivePlan) -> int | None:

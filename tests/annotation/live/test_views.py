@@ -108,6 +108,27 @@ def test_a_manager_adds_a_session(researcher: Client) -> None:
     assert added.trajectory.run.agent.name == "explorer"
 
 
+def test_sessions_of_a_study_are_a_file_and_lose_columns(
+    researcher: Client, stranger: Client
+) -> None:
+    make(researcher)
+    study = Study.objects.get()
+    url = reverse("annotation:study_sessions", args=[study.pk])
+    text = b"".join(researcher.get(url, {"format": "csv"}).streaming_content).decode()
+    head, row = text.splitlines()
+    assert head == "session,state,places,agent,task,since"
+    assert row.startswith("1,") and ": free" in row
+    assert stranger.get(url, {"format": "csv"}).status_code in (403, 404)
+    columns = reverse("benchmarks:list_columns", args=["sessions"])
+    offered = ["state", "places", "agent", "task", "since"]
+    for hidden in ([], ["task"], ["state", "places"], offered):
+        shown = [key for key in offered if key not in hidden]
+        researcher.post(columns, {"offered": offered, "column": shown, "next": url})
+        head, body = researcher.get(url).content.decode().split("<thead>")[1].split("</thead>")
+        # The last column has the buttons.
+        assert head.count("<th ") == len(shown) + 2 == body.split("</tr>")[0].count("<td") + 1
+
+
 def test_the_list_begins_with_sessions_in_progress(
     researcher: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """The pages of those who run a study: progress, people, items, messages, settings, lists."""
 
+import csv
 import re
 import uuid
 from typing import Any
@@ -49,6 +50,11 @@ def said(client: Client, path: str, data: dict[str, Any], status: int = 200) -> 
     answer = client.post(path, data, follow=True)
     assert answer.status_code == status, answer.content.decode()[:2000]
     return answer.content.decode()
+
+
+def csv_of(client: Client, path: str) -> list[dict[str, str]]:
+    text = b"".join(client.get(path).streaming_content).decode()  # type: ignore[attr-defined]
+    return list(csv.DictReader(text.splitlines()))
 
 
 def lay_items(study: Study, count: int) -> None:
@@ -101,8 +107,8 @@ def test_pages_cost_the_same_for_many_items(
     lay_items(study, 3 * SIZE)
     client.get(url)
     budgets = {
-        url: 14, f"{url}items/": 18, f"{url}items/?after=20": 18, f"{url}items/?show=skipped": 18,
-        f"{url}people/": 17, f"{url}people/1/": 14, f"{url}items/5/": 15, f"{url}messages/": 12,
+        url: 14, f"{url}items/": 19, f"{url}items/?after=20": 19, f"{url}items/?show=skipped": 19,
+        f"{url}people/": 18, f"{url}people/1/": 14, f"{url}items/5/": 15, f"{url}messages/": 12,
         f"{url}settings/": 9, f"{url}progress/?v=none": 12, "/studies/": 12,
     }  # fmt: skip
     for path, most in budgets.items():
@@ -215,6 +221,33 @@ def test_items_go_page_by_page_with_reasons_and_flags(
     assert "There is no item 999" in text_of(client, f"{url}items/?item=999")
 
 
+def test_items_and_people_are_files_and_lose_columns(
+    client: Client, url: str, study: Study
+) -> None:
+    lay_items(study, SIZE + 5)
+    rows = csv_of(client, f"{url}items/?format=csv")
+    assert [int(row["item"]) for row in rows] == sorted(
+        study.items.exclude(rank=0).values_list("rank", flat=True)
+    )
+    assert {"about", "annotators", "assigned", "submitted", "skipped", "agent", "flags"} <= set(
+        rows[0]
+    )
+    assert csv_of(client, f"{url}items/?show=skipped&format=csv") == []
+    people = csv_of(client, f"{url}people/?format=csv")
+    assert [row["annotator"] for row in people] == [
+        one.username for one in study_progress(study, blind=None).people
+    ]
+    for name, page, key in (("items", "items/", "assigned"), ("annotators", "people/", "stage")):
+        title = f">{key.title()}</th>"
+        assert title in text_of(client, f"{url}{page}")
+        form = {"offered": [key], "next": f"{url}{page}"}
+        assert client.post(f"/lists/{name}/columns/", form).status_code == 302
+        head, body = text_of(client, f"{url}{page}").split("<thead>")[1].split("</thead>")[:2]
+        assert title not in f"<thead>{head}"
+        cells = body.split("</tr>")[0]
+        assert head.count("<th ") == cells.count("<td") + cells.count("<th ")
+
+
 def test_an_item_is_given_and_gets_more_annotators(
     client: Client, url: str, study: Study, item: Assignment, bob: User
 ) -> None:
@@ -251,6 +284,7 @@ def test_a_manager_who_annotates_blind_sees_no_list_and_no_agent(
         assert not [secret for secret in SECRETS if secret.lower() in page], path
     assert "cannot see the item list yet" in text_of(client, f"{url}items/")
     assert "/items/1/" not in text_of(client, f"{url}people/1/")
+    assert client.get(f"{url}items/?format=csv")["Content-Type"].startswith("text/html")
 
 
 # --- Messages, settings, lists --------------------------------------------------------------------

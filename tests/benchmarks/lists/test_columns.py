@@ -41,7 +41,25 @@ def choose(client: Client, name: str, *, offered: list[str], shown: list[str], t
 
 
 def test_every_list_that_keeps_columns_is_a_page() -> None:
-    assert set(LIST_PAGES) | {"tasks"} == LISTS
+    # The lists within a study have tests beside their pages, judge versions one below.
+    within = {"annotators", "items", "judges", "sessions", "tasks"}
+    assert set(LIST_PAGES) | within == LISTS
+
+
+def test_versions_of_judges_have_a_file_and_columns_of_their_own(researcher: Client) -> None:
+    (run,) = start_sample_runs()
+    play(run)
+    page = reverse("benchmarks:judge_list")
+    rows = table(researcher.get(page, {"format": "versions-csv"}))
+    assert rows and {"judge", "role", "replies", "unreadable", "last_asked"} <= set(rows[0])
+    assert all(row["judge"] and row["role"] for row in rows)
+    head = researcher.get(page).content.decode().split("<thead>")[1].split("</thead>")[0]
+    assert ">Replies</th>" in head and ">Last asked</th>" in head
+    choose(researcher, "judges", offered=["replies", "asked"], shown=[], to=page)
+    text = researcher.get(page).content.decode()
+    head, body = text.split("<thead>")[1].split("</thead>")
+    assert ">Replies</th>" not in head and ">Last asked</th>" not in head
+    assert head.count("<th ") == body.split("</tr>")[0].count("<td") + 1
 
 
 def test_hidden_columns_stay_hidden_until_they_are_shown_again(researcher: Client) -> None:
