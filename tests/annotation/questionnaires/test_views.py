@@ -1,5 +1,7 @@
 """Questionnaires are written on a page: checked, shown, stored as versions that never change."""
 
+from pathlib import Path
+
 import pytest
 from django.template.loader import render_to_string
 from django.test import Client
@@ -11,11 +13,13 @@ from annotation.plans.study_plan import ItemSource
 from annotation.questionnaires import load_questionnaire
 from annotation.questionnaires.services import check_questionnaire
 from annotation.questionnaires.views import blank_text
+from annotation.remarks.label_sets import file_text, read_label_set
 from benchmarks.core.registry import SYSTEMS
 from tests.annotation.rows import make_person
 
 pytestmark = pytest.mark.django_db
 URL = "/questionnaires/new/"
+DOCS = Path(__file__).parents[3] / "docs"
 BLANK = blank_text()
 
 
@@ -24,6 +28,16 @@ def writer(db: None) -> Client:
     client = Client()
     client.force_login(make_person("rita", "start_runs"))
     return client
+
+
+def test_the_example_of_failure_labels_can_be_stored() -> None:
+    text = (DOCS / "examples" / "failure_labels.yaml").read_text("utf-8")
+    failures, decided = check_questionnaire(name="failure_labels", text=text).questions
+    assert failures.scale.kind == "spans" and "Disobeys its role" in failures.scale.labels.values()
+    mast = read_label_set(file_text("mast@1")).labels
+    heads = [row.name for row in mast if row.key in {other.parent for other in mast}]
+    # The categories of the label set are the answers to what decided it.
+    assert [option.label for option in decided.scale.options] == ["No failure", *heads]
 
 
 def test_all_are_listed_and_one_is_shown_as_asked(writer: Client) -> None:
