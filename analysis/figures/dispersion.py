@@ -30,7 +30,7 @@ def dispersion_bars(
     """Draw a bar per dimension (mean over models) with its interval, and every model's own value on
     it.
 
-    ``reference`` draws a line, such as the 0.30 under which all published bars stay. A heavy line
+    ``reference`` draws a line, such as the 0.30 under which all published bars stay. A diamond
     in a bar is what noise alone would show, where that is known. ``links`` are the addresses of
     models' marks by (model, dimension), ``wholes`` those of bars by dimension.
     """
@@ -77,12 +77,7 @@ def dispersion_bars(
                 unit="points",
                 about=[f"noise alone, {spread.dimension}" for spread in result.dimensions],
                 name="noise alone",
-                marker={
-                    "color": NEUTRAL,
-                    "symbol": "line-ns-open",
-                    "size": 18,
-                    "line": {"width": 3},
-                },
+                marker={"color": NEUTRAL, "symbol": "diamond", "size": 10},
             )
         )
     layout: dict[str, Any] = {

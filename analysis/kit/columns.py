@@ -33,11 +33,16 @@ def text(
     *,
     sub: Callable[[Row], str] = lambda _: "",
     url: Callable[[Row], str] = lambda _: "",
+    tip: Callable[[Row], str] = lambda _: "",
     help: str = "",
 ) -> Column[Row]:
-    """Return a column of words, with an address; ``sub`` is the smaller text under them."""
+    """Return a column of words, with an address; ``sub`` stands under them, ``tip`` on focus."""
     head = content.text_column(label, part, help)
-    return Column(head, lambda row: content.text_cell(value(row), sub=sub(row), url=url(row)))
+
+    def cell(row: Row) -> Cell:
+        return replace(content.text_cell(value(row), sub=sub(row), url=url(row)), tip=tip(row))
+
+    return Column(head, cell)
 
 
 def sentences(

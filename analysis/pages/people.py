@@ -185,8 +185,8 @@ def people_notices(page: Page, people: AnswerCounts) -> None:
         are = "is a script" if people.simulated == 1 else "are scripts"
         page.banner(
             "Simulated annotators",
-            f"{people.simulated} of {plural(people.annotators, 'annotator')} here {are}. Their "
-            "scores say nothing about people; the filter “Simulated annotators” leaves them out.",
+            f"{people.simulated} of {plural(people.annotators, 'annotator')} {are}, not people; "
+            "the filter “Simulated annotators” leaves them out.",
         )
     late = f"{people.late:,} of {plural(people.answers, 'answer')}"
     informed = "given after the blinding was lifted, when annotators could know which agent made"

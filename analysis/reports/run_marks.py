@@ -70,9 +70,9 @@ def banners(selection: Selection) -> tuple[Banner, ...]:
     if "lexicon" in judges:
         made_by.append("lexicon judges, which decide by lists of words")
     if any(run.is_demo for run in runs):
-        title, end = "Demo data", "Nothing here says anything about a real model."
+        title, end = "Demo data", "No real model took part."
     elif simulated:
-        title, end = "Simulated answers", "Nothing here says anything about a model."
+        title, end = "Simulated answers", "No real model took part."
     elif "lexicon" in judges:
         title, end = "Lexicon judges", "Their verdicts are rough."
     elif "recorded" in kinds:

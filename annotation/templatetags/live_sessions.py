@@ -18,9 +18,7 @@ register = template.Library()
 
 
 @register.simple_tag
-def session_cells(
-    row: SessionRow, overseen: object, hidden: Collection[str] = ()
-) -> SafeString:
+def session_cells(row: SessionRow, overseen: object, hidden: Collection[str] = ()) -> SafeString:
     """Return a session's number, state, places and time; with agent and task if ``overseen``.
 
     ``hidden`` are the keys of columns that are left out.

@@ -107,9 +107,7 @@ def judge_list(request: HttpRequest) -> HttpResponseBase:
     context = {
         "columns": columns,
         "hidden": columns.hidden,
-        "version_columns": column_choice(
-            request, "judges", VERSION_COLUMNS, file_format=VERSIONS
-        ),
+        "version_columns": column_choice(request, "judges", VERSION_COLUMNS, file_format=VERSIONS),
         "versions": versions,
         "uncounted": counts.missing,
         "rows": judges.judging_rows(page.rows),

@@ -105,6 +105,8 @@ const MILLIMETRES = { column: 85, wide: 178 };
 const PIXELS = 96 / 25.4;
 const PRINT_SCALE = 0.8;
 const SMALL_FONT = 9.5;
+// Columns of cells that have room for a percent sign.
+const MOST_SIGNS = 9;
 const MIN_HEIGHT_SCALE = 0.9;
 const MAX_HEIGHT_MM = 235;
 const TYPEFACE = "PlanJury Sans Figures";
@@ -192,7 +194,13 @@ function fitPart(data, chosen, mm, { narrow = false } = {}) {
   if (narrow) spreadTicks(traces, layout, width);
   // In one column, cells with numbers need the room of the colour scale and of long names.
   if (narrow && traces.some((trace) => trace.texttemplate)) {
-    for (const trace of traces) trace.showscale = false;
+    for (const trace of traces) {
+      trace.showscale = false;
+      if (!trace.texttemplate || !(trace.text || []).flat().some((text) => /\d{3}%|.{5}/.test(text))) continue;
+      // "100%" would touch its neighbours. Where columns are many, the caption says that cells are percentages.
+      trace.textfont = { ...trace.textfont, size: FONT_SIZE * by * 0.85 };
+      if (trace.x.length > MOST_SIGNS) trace.text = trace.text.map((row) => row.map((text) => text.replace("%", "")));
+    }
     layout.yaxis = { ...layout.yaxis, tickfont: { size: SMALL_FONT * by } };
   }
   const figure = dress({ data: traces }, layout, { scheme: "light", forFile: true, font: PRINT_FONT, scale: by });

@@ -104,7 +104,8 @@ def content(page: Page) -> Content:
     paper, who = page.system.paper, who_answered(people)
     compared = overall is not None and overall.exact.value is not None
     if overall is not None and compared:
-        page.answer(_answer(rows, overall, chance, who, paper))
+        page.answer(_answer(rows, overall, chance, who))
+        page.info(_how_often_equal(rows, paper))
     else:
         page.answer(f"{who} answered, but no final plan of theirs was scored by every judge.")
     people_notices(page, people)
@@ -308,7 +309,6 @@ def _answer(
     overall: Agreement,
     chance: Mapping[str, BeyondChance],
     who: str,
-    paper: PaperStatements,
 ) -> str:
     """State how often judges and people agree, beyond chance too, and how far judges are off."""
     inside = overall.rounded.interval
@@ -336,13 +336,18 @@ def _answer(
             f"It is {'neither clearly higher nor lower' if off.holds(0) else size} on average "
             f"(95 % interval of the difference {ends(off, 'points')})."
         )
-    often = sum((row.agreement.rounded.value or 0.0) >= OFTEN for row in rows)
+    return " ".join(words)
+
+
+def _how_often_equal(rows: Sequence[DimensionAgreement], paper: PaperStatements) -> str:
+    """Count the dimensions on which most answers are equal, beside the paper's count."""
+    shares = [row.agreement.rounded.value for row in rows if row.agreement.exact.value is not None]
+    often = sum((share or 0.0) >= OFTEN for share in shares)
     published = "; in the paper on six of eight, by the same rule" if paper.agreement else ""
-    words.append(
-        f"On {often} of {plural(len(defined), 'dimension')} at least 60 % of answers are equal"
+    return (
+        f"On {often} of {plural(len(shares), 'dimension')} at least 60 % of answers are equal"
         f"{published}."
     )
-    return " ".join(words)
 
 
 def _chance(frame: "DataFrame", sides: SameAnswers | None) -> dict[str, BeyondChance]:

@@ -100,8 +100,8 @@ def content(page: Page) -> Content:
         "grid",
         f"{measure.title}, by {name}",
         lambda: _draw_grid(page, rows, names, kinds, measure),
-        subtitle=f"A row is an agent{' under a condition' * several}; intervals are in the table "
-        "and under Details.",
+        subtitle=f"A row is an agent{' under a condition' * several}"
+        f"{', values in percent' * measure.in_percent}.",
         table="breakdown",
         # So wide are its names and numbers, in pixels.
         least_width=130 + 7 * max(map(len, names), default=0) + 56 * len(kinds),
@@ -119,7 +119,7 @@ def content(page: Page) -> Content:
         ],
         link=lambda row: Link(runs=(row.run.pk,)),
         note=f"With 95 % intervals and n.{cautions}",
-        most=MOST_ROWS,
+        folded=True,
     )
     yield
     if grouping.counts and measure.in_percent:

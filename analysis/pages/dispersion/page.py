@@ -88,8 +88,8 @@ def content(page: Page) -> Content:
         "spread",
         f"Standard deviation between judges' means, {turns}",
         draw_spread,
-        subtitle="Bar: mean over agents with its 95 % interval. Marks: single agents. The heavy "
-        "line in a bar is what noise alone would show.",
+        subtitle="Bar: mean over agents with its 95 % interval. Strokes: single agents. Diamond: "
+        "noise alone.",
     )
     published = (
         f" Published: below {number(paper.dispersion, 'points')} on every dimension "

@@ -118,8 +118,7 @@ def content(page: Page) -> Content:
         "profile",
         f"How the failures of {agent.run.label} differ",
         (lambda: _draw_profile(page, rows, mine)) if compared else None,
-        subtitle="Share of its failures minus that of the other agents’ failures on the same "
-        f"tasks, in percentage points.{largest}",
+        subtitle=f"Share of its failures minus that of the other agents’, same tasks.{largest}",
     )
     together = (
         " Difference: on tasks that both failed. Intervals hold together for all "
@@ -188,7 +187,8 @@ def content(page: Page) -> Content:
         "agents",
         "Profiles of all agents",
         lambda: _draw_agents(page, data, agents),
-        subtitle="Share of an agent’s failures; agents in the order of their share of failures.",
+        subtitle="Percentage of an agent’s failures; agents in the order of their share of "
+        "failures.",
         least_width=200 + 84 * len(data.facts),
     )
     page.table(

@@ -129,9 +129,8 @@ def content(page: Page) -> Content:
         "bias",
         "How far each judge scores above or below people",
         draw,
-        subtitle="Judge minus the mean of an item's people, in points, with 95 % intervals of one "
-        f"pair each. Filled marks: clear after correction for all {pairs}"
-        f"{judges_too if over_all else ''}.",
+        subtitle="In points, with 95 % intervals. Filled marks: clear after correction for all "
+        f"{pairs}{judges_too if over_all else ''}.",
         table="severity",
     )
     compared = available[0].tests if available else 0

@@ -102,7 +102,7 @@ def content(page: Page) -> Content:
         rows,
         [
             columns.text(
-                "Question", lambda row: row.name, sub=lambda row: row.use.question.definition
+                "Question", lambda row: row.name, tip=lambda row: row.use.question.definition
             ),
             columns.estimate("Mean", lambda row: row.mean, "points", show_n=True),
             Column(items, _asked_of),
