@@ -212,7 +212,8 @@ def _with_experiment(filters: Filters, rows: Sequence[Run], notes: list[str]) ->
         for run in rows
         if all(not value or getattr(run, name) == value for name, value in words.items())
     ]
-    experiments = comparing(wanted) or comparing(rows)
+    # What the address asks for is shown, even where it compares nobody.
+    experiments = comparing(wanted or rows)
     if not experiments:
         return filters
     if len(known) > 1:

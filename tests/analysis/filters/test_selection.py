@@ -262,6 +262,17 @@ def test_the_newest_experiment_is_one_with_results() -> None:
     assert [run.pk for run in mid.runs] == [run.pk for run in done]
 
 
+def test_a_level_that_no_experiment_compares_is_shown_all_the_same() -> None:
+    dataset = make_dataset()
+    experiment_of(dataset, "Mid", "ada bob", level="mid")
+    (alone,) = experiment_of(dataset, "Casual", "ada", level="low")
+    asked = select_runs(Filters(dataset=str(dataset.pk), level="low"))
+    assert [run.pk for run in asked.runs] == [alone.pk]
+    assert asked.filters.level == "low"
+    # A level that is nowhere leaves the choice to the page.
+    assert select_runs(Filters(dataset=str(dataset.pk), level="x")).filters.level == "mid"
+
+
 def test_runs_that_an_experiment_took_belong_to_it() -> None:
     dataset = make_dataset()
     (taken,) = experiment_of(dataset, "Before", "ada")
