@@ -10,6 +10,8 @@ from django.urls import reverse
 from benchmarks.core.problems import Problem
 from benchmarks.formats.bundles import WRONG_FORMAT
 from benchmarks.formats.registry import FORMATS, get_format
+from benchmarks.formats.sessions.lines import TRUNCATED
+from benchmarks.formats.sessions.transcript import LEFT_OUT
 from benchmarks.jobs.selectors import STATES
 from benchmarks.models import Dataset, Job, Run
 
@@ -125,6 +127,17 @@ class ImportView:
         reasons = (reason for run in self.runs for reason in left_out_files(run))
         return [reason for reason in dict.fromkeys(reasons) if WRONG_FORMAT not in reason]
 
+    @property
+    def left_out_lines(self) -> str:
+        """Return how many lines of sessions, or parts of them, are left out, by kind."""
+        words = (left_out_lines(run) for run in self.runs)
+        return "; ".join(dict.fromkeys(filter(None, words)))
+
+    @property
+    def cut_off(self) -> bool:
+        """Return whether the last line of a session was cut off."""
+        return any(f"{LEFT_OUT}.{TRUNCATED}" in run.settings for run in self.runs)
+
 
 ABOUT = {
     "anthropic": "Anthropic Messages: chats with tool_use and tool_result parts, or a log of "
@@ -162,6 +175,13 @@ def left_out_files(run: Run) -> list[str]:
     """Return which files of a folder or an archive could not be read, each with its reason."""
     reasons = json.loads(run.settings.get("left_out_files") or "[]")
     return [str(reason) for reason in reasons]
+
+
+def left_out_lines(run: Run) -> str:
+    """Return how many lines of sessions, or parts of them, are left out, by kind; empty if none."""
+    start = f"{LEFT_OUT}."
+    counts = {n: count for n, count in run.settings.items() if n.startswith(start)}
+    return ", ".join(f"{name.removeprefix(start)} ({counts[name]})" for name in sorted(counts))
 
 
 @dataclass(frozen=True)

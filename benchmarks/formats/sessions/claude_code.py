@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.core.problems import FileRefused, Problems, Unquoted
+from benchmarks.formats.messages import MOST_MESSAGES
 from benchmarks.formats.sessions.anthropic import tokens_in
 from benchmarks.formats.sessions.lines import session_lines
 from benchmarks.formats.sessions.parts import Parts, as_mapping, read_parts, string, total
 from benchmarks.formats.sessions.transcript import Draft, Transcript, leave_out
 from benchmarks.formats.shape import Shape
-from benchmarks.formats.source import File, FileSource, Spot
+from benchmarks.formats.source import File, FileSource, Spot, refused
 from benchmarks.formats.trajectory import ImportedTrajectory
 
 MOST_SUBAGENTS = 2000
@@ -83,7 +84,7 @@ def read(
             leave_out(header, "helper that writes a summary")
             continue
         session.begin_file()
-        for spot, line in session_lines(file, problems, header):
+        for spot, line in session_lines(file, problems, header, ("sessionId", "uuid")):
             session.add(spot, line)
     if problems.total:
         return
@@ -143,6 +144,8 @@ class _Session:
         transcript = self._transcript(line, uuid)
         if transcript is None:
             leave_out(self.header, "helper that writes a summary")
+        elif len(transcript.drafts) > 2 * MOST_MESSAGES:
+            raise refused(str(spot), f"at most {MOST_MESSAGES} messages", Unquoted("more"))
         elif kind == "assistant":
             self._agent(transcript, line, message)
         else:

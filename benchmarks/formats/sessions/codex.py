@@ -7,7 +7,8 @@ items a person wrote, and how many tokens there were in all.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmarks.core.problems import Problems
+from benchmarks.core.problems import Problems, Unquoted
+from benchmarks.formats.messages import MOST_MESSAGES
 from benchmarks.formats.sessions.dialects import add_item
 from benchmarks.formats.sessions.lines import session_lines
 from benchmarks.formats.sessions.parts import (
@@ -49,7 +50,10 @@ def read(
 ) -> Iterator[ImportedTrajectory]:
     """Yield the session; faults are noted."""
     rollout = _Rollout(header)
-    for spot, line in session_lines(source, problems, header):
+    for spot, line in session_lines(source, problems, header, ("payload",)):
+        if len(rollout.transcript.drafts) > 2 * MOST_MESSAGES:
+            spot.fault(f"at most {MOST_MESSAGES} messages", Unquoted("more"))
+            return
         payload = line.get("payload")
         if isinstance(payload, dict):
             rollout.add(spot, string(line.get("type")), payload, string(line.get("timestamp")))

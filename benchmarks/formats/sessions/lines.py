@@ -1,21 +1,34 @@
 """Lines of a session file, up to the last sound one of a crashed session."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from benchmarks.core.json_files import DEEPEST, load, too_deep
-from benchmarks.core.problems import Problems
+from benchmarks.core.problems import Problems, Unquoted
 from benchmarks.formats.sessions.transcript import leave_out
-from benchmarks.formats.source import FileSource, Spot, read_line
+from benchmarks.formats.source import FileSource, Spot, read_line, refused
 
 TRUNCATED = "truncated last line"
+# A session is held in memory as a whole.
+LARGEST_SESSION = 256 << 20
+# Fields by which lines of one format are told from those of another.
+TELLING = ("messages", "payload", "parentUuid", "conversations", "resourceSpans")
 
 
 def session_lines(
-    source: FileSource, problems: Problems, header: dict[str, Any]
+    source: FileSource, problems: Problems, header: dict[str, Any], own: Collection[str] = ()
 ) -> Iterator[tuple[Spot, dict[str, Any]]]:
-    """Yield the place and the object of each line; a last line that was cut off is left out."""
+    """Yield the place and the object of each line; a last line that was cut off is left out.
+
+    Where all lines are one session, ``own`` are fields that tell its lines: a file with one of
+    another format is refused, as is one that is too large.
+    """
+    size = 0
     for number, line in source.lines():
+        size += len(line)
+        if own and size > LARGEST_SESSION:
+            expected = f"sessions of at most {LARGEST_SESSION >> 20} MB"
+            raise refused(f"{source.name}, line {number}", expected, Unquoted("a larger one"))
         spot = Spot(problems, f"{source.name}, line {number}")
         if not line.endswith(b"\n") and _is_cut(line):
             leave_out(header, TRUNCATED)
@@ -24,10 +37,14 @@ def session_lines(
         value = read_line(source.name, number, line, problems)
         if problems.total > before:
             continue
-        if isinstance(value, dict):
-            yield spot, value
-        else:
+        if not isinstance(value, dict):
             spot.fault("an object", value)
+        elif own and value.keys().isdisjoint(own) and not value.keys().isdisjoint(TELLING):
+            expected = f"a line with {' or '.join(own)}, as the others have"
+            found = Unquoted("one of another format; split the file")
+            raise refused(str(spot), expected, found)
+        else:
+            yield spot, value
 
 
 def _is_cut(line: bytes) -> bool:

@@ -51,7 +51,7 @@ def read(
     transcript = Transcript()
     own = None
     entries: list[tuple[Spot, dict[str, Any]]] = []
-    for spot, line in session_lines(source, problems, header):
+    for spot, line in session_lines(source, problems, header, ("message", "id")):
         if line.get("type") == "session":
             if not transcript.id:
                 transcript.id = string(line.get("id"))

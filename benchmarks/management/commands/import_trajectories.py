@@ -13,7 +13,7 @@ from benchmarks.formats.bundles import WRONG_FORMAT
 from benchmarks.formats.registry import FORMATS, together
 from benchmarks.formats.reports import describe_files
 from benchmarks.formats.trajectory import TURNS
-from benchmarks.imports.selectors import left_out_files
+from benchmarks.imports.selectors import left_out_files, left_out_lines
 from benchmarks.imports.services import import_parts, import_trajectories
 
 
@@ -90,6 +90,8 @@ class Command(BaseCommand):
                 )
             else:
                 self.stdout.write(f"{title}: already imported, nothing added: {runs}")
+            if lines := left_out_lines(saved.runs[0]):
+                self.stdout.write(f"{title}: lines or parts left out, by kind: {lines}")
             told.update(dict.fromkeys(left_out_files(saved.runs[0])))
         reasons = [reason for reason in told if not several or WRONG_FORMAT not in reason]
         for reason in reasons[:SHOWN]:

@@ -483,7 +483,8 @@ def test_a_file_that_two_formats_claim_is_asked_about(tmp_path: Path) -> None:
         FileRefused, match=r"name it with --format, found maybe Claude Code session"
     ):
         check_file(path, "")
-    assert check_file(path, "codex").trajectories == 1
+    with pytest.raises(FileRefused, match=r"\As.jsonl, line \d+: [^\n]+ split the file\Z"):
+        check_file(path, "codex")
 
 
 def test_a_report_says_what_a_file_holds(tmp_path: Path) -> None:
@@ -556,3 +557,45 @@ def test_real_files_hold_what_was_counted_by_hand(start: str) -> None:
     assert len(trajectories) == len(BY_HAND[start])
     for counts, expected in zip(trajectories, BY_HAND[start], strict=True):
         has(counts, **expected)
+
+
+CODEX_LINE = {"type": "response_item", "payload": {"type": "message", "role": "assistant"}}
+ROW = {"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("claude-code", CODEX_LINE), ("claude-code", ROW), ("codex", ROW), ("pi", ROW)],
+)
+def test_a_line_of_another_format_is_refused_by_its_number(
+    name: str, other: dict[str, Any], tmp_path: Path
+) -> None:
+    lines = [*samples.SAMPLES[name](), other]
+    path = samples.write_lines(tmp_path / "x.jsonl", lines)
+    with pytest.raises(
+        FileRefused, match=f"line {len(lines)}: expected a line with .* as the others have"
+    ):
+        check_file(path, name)
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "pi"])
+def test_too_large_a_session_is_refused_before_it_is_read_to_its_end(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = samples.write_sample(tmp_path, name)
+    monkeypatch.setattr("benchmarks.formats.sessions.lines.LARGEST_SESSION", 600)
+    with pytest.raises(FileRefused, match="expected sessions of at most 0 MB, found a larger one"):
+        check_file(path, name)
+
+
+def test_too_many_messages_are_refused_before_the_end(tmp_path: Path) -> None:
+    lines = [
+        {
+            "type": kind, "uuid": f"{number}", "parentUuid": None, "sessionId": "s",
+            "message": {"role": kind, "content": "x"},
+        }
+        for number, kind in zip(range(40_010), ("user", "assistant") * 20_005, strict=True)
+    ]  # fmt: skip
+    path = samples.write_lines(tmp_path / "x.jsonl", lines)
+    with pytest.raises(FileRefused, match="line 40002: expected at most 20000 messages"):
+        check_file(path, "claude-code")

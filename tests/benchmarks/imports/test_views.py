@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from django.urls import reverse
 from benchmarks.jobs import wake_up
 from benchmarks.models import Job, Run, Upload
 from tests.benchmarks.api.files import chat_file
+from tests.benchmarks.formats import samples
 
 URL = "/trajectories/import/"
 HOSTILE = "<script>alert('x')</script>"
@@ -55,6 +57,17 @@ def test_from_the_file_to_the_runs(researcher: Client) -> None:
         assert f'href="{url}"' in text
     assert not Upload.objects.exists()
     assert "talks.jsonl" in researcher.get(URL).content.decode()
+
+
+def test_a_session_that_was_cut_off_says_so(researcher: Client, tmp_path: Path) -> None:
+    sound = samples.write_sample(tmp_path, "codex").read_bytes()
+    cut = SimpleUploadedFile("crashed.jsonl", sound + b'{"type": "event_msg", "pay')
+    send(researcher, file=cut)
+    job = Job.objects.get()
+    ring(job)
+    page = researcher.get(f"{URL}{job.pk}/").content.decode()
+    assert "The last line of a session is cut off." in page
+    assert "truncated last line (1)" in page
 
 
 def test_several_files_are_imported_at_once_each_with_its_report(researcher: Client) -> None:
