@@ -24,7 +24,7 @@ from annotation.planning import views as planning
 from annotation.questionnaires import views as questionnaires
 from annotation.recruiting import join_views as recruiting_join
 from annotation.recruiting import views as recruiting
-from annotation.study_pages import next_item
+from annotation.study_pages import guidelines, next_item
 from annotation.study_pages import views as studies
 from annotation.submissions import views as submissions
 from annotation.training import views as training
@@ -93,6 +93,7 @@ _study: list[URLPattern | URLResolver] = [
     path("export/file/", exports.study_download, name="study_download"),
     path("information/", consent.information, name="information"),
     path("consent/", consent.consent, name="consent"),
+    path("guidelines/", guidelines.guidelines, name="guidelines"),
     path("training/", training.training, name="training"),
     path(
         "training/<int:position>/feedback/",

@@ -121,6 +121,9 @@ class Annotator:
         while not re.search(r"/annotate/\d+/$", here):
             reply = self.get(here)
             assert reply.status == 302, (here, reply.status)
+            if reply.moved.endswith("/guidelines/"):
+                self.post(reply.moved)
+                continue
             if not reply.moved.startswith(start):
                 return None
             here = reply.moved

@@ -379,6 +379,7 @@ def _requests() -> Iterator[tuple[str, Callable[[], Any]]]:
         return client
 
     person, researcher = signed_in("annotator"), signed_in("researcher")
+    person.post("/studies/1/guidelines/")
     opened = person.get("/studies/1/annotate/", follow=True)
     text = opened.content.decode()
     yield "opening an item", lambda: person.get(opened.request["PATH_INFO"])

@@ -222,10 +222,12 @@ class DeskPage:
     def is_first(self) -> bool:
         """Return whether this is somebody's first item, with nothing answered yet.
 
-        Then the guidelines stand above it.
+        Then the guidelines stand above it, unless they were confirmed before it.
         """
         participant, item = self.participant, self.item
         if participant is None or item.position != 1 or self.stored:
+            return False
+        if participant.guidelines_read_at is not None:
             return False
         if item.part == Part.TRAINING:
             return participant.training == Participant.Training.NONE

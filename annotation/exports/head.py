@@ -31,8 +31,8 @@ STUDY_FIELDS = (
     "created_at",
 )  # fmt: skip
 PERSON_FIELDS = (
-    "number", "state", "training", "consent_version", "told_background", "unblinded_at",
-    "joined_at",
+    "number", "state", "training", "consent_version", "told_background", "guidelines_read_at",
+    "unblinded_at", "joined_at",
 )  # fmt: skip
 SPECIAL = frozenset({"training", "gold"})
 # Settings that say something about this installation: where a study came from, which demo it is,

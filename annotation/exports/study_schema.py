@@ -169,6 +169,7 @@ class PersonIn(StrictDocument):
     training: Literal[tuple(Participant.Training.values)]  # type: ignore[valid-type]
     consent_version: int = Field(ge=0, le=32_767)
     told_background: bool
+    guidelines_read_at: Moment | None = None
     unblinded_at: Moment | None
     joined_at: Moment
     simulated: bool

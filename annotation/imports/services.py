@@ -200,6 +200,7 @@ class _Storing:
                     training=person.training,
                     consent_version=person.consent_version,
                     told_background=person.told_background,
+                    guidelines_read_at=person.guidelines_read_at,
                     unblinded_at=person.unblinded_at,
                     joined_at=person.joined_at,
                     active_ms=active[person.rater],

@@ -98,6 +98,7 @@ class Participant(models.Model):
     the assignments that were opened for others after they left. ``most_items`` is how many
     items of a pool they judge at most, gold among them; None for all. ``cursor`` is the rank up
     to which the pool was looked through for them. ``unblinded_at``: later answers are marked.
+    ``guidelines_read_at`` is when they confirmed the guidelines, before their first item.
     """
 
     class State(models.TextChoices):
@@ -125,6 +126,7 @@ class Participant(models.Model):
     training = models.CharField(max_length=8, choices=Training.choices, default=Training.NONE)
     consent_version = models.PositiveSmallIntegerField(default=0)
     told_background = models.BooleanField(default=False)
+    guidelines_read_at = models.DateTimeField(null=True, blank=True)
     assigned = models.PositiveIntegerField(default=0)
     submitted = models.PositiveIntegerField(default=0)
     skipped = models.PositiveIntegerField(default=0)

@@ -14,6 +14,7 @@ from annotation.models import Participant, Study
 from annotation.recruiting.selectors import recruit_of
 from annotation.steps.selectors import NO_FREE_PLACE, next_step
 from annotation.steps.withdrawals import explain_withdrawal
+from annotation.study_pages.guidelines import asks_for_guidelines
 from benchmarks.access import signed_in
 
 
@@ -29,6 +30,8 @@ def next_item(request: HttpRequest, pk: int) -> HttpResponseBase:
     step = next_step(access.study, participant, looking=False)
     given = request.GET.get("after", "")
     after = int(given) if given.isdecimal() and len(given) < 10 else 0
+    if step.name in ("training", "item") and asks_for_guidelines(access.study, participant):
+        return redirect("annotation:guidelines", pk=pk)
     match step.name:
         case "information" | "consent" | "break":
             return redirect(f"annotation:{step.name}", pk=pk)

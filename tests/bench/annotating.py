@@ -132,6 +132,7 @@ def bare_rows(count: int) -> float:
 def weigh(person: Annotator, study: int) -> dict[str, float]:
     """Kilobytes over the line: the page alone, and with all that it links to, at a first visit."""
     person.headers["Accept-Encoding"] = "gzip"
+    person.post(f"/studies/{study}/guidelines/")
     page = person.get(f"/studies/{study}/annotate/")
     page = person.get(page.moved)
     html = gzip.decompress(page.body) if zipped(page) else page.body

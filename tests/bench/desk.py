@@ -174,6 +174,8 @@ def measure(page: Page, url: str, study: int, items: int, seed: int) -> list[Ite
     for way in WAYS:
         hand = Hand(page)
         page.goto(f"{url}/studies/{study}/annotate/")
+        if page.url.endswith("/guidelines/"):
+            page.get_by_role("button", name="I have read this").click()
         found += [answer_item(hand, way, rng) for _ in range(items)]
     return found
 

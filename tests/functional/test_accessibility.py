@@ -168,6 +168,7 @@ def test_pages_on_the_way_to_an_item(
     agree(study, ann)
     walk.look(f"{here}annotate/", end=f"{here}background/1/")
     answer(study, ann, "background", 1, degree=2, language=3, experience=1)
+    walk.look(f"{here}guidelines/")
     walk.look(f"{here}training/")
     walk.look(f"{here}training/1/")
     train(study, ann, 2)

@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import timezone
 
 from annotation.consent.services import set_study_text
 from annotation.models import Invite, Message, Participant, Study
@@ -55,6 +56,8 @@ def test_the_way_to_the_first_item(full: Study, ann: User, browser: Client) -> N
     assert to(browser.post(f"{at}/consent/", {"version": "1", "answer": "agree"})) == "annotate/"
     assert to(browser.get(following)) == "background/1/"
     answer(full, ann, "background", 1, **TOLD)
+    assert to(browser.get(following)) == "guidelines/"
+    assert to(browser.post(f"{at}/guidelines/")) == "annotate/"
     assert to(browser.get(following)) == "training/1/"
     assert to(browser.get(f"{at}/training/1/feedback/")) == "training/1/"
     train(full, ann, 2)
@@ -112,7 +115,7 @@ def test_items_of_a_pool_are_taken_until_none_is_left(
 ) -> None:
     following = f"/studies/{study.pk}/annotate/"
     study.assignments.all().delete()
-    study.participants.update(assigned=0)
+    study.participants.update(assigned=0, guidelines_read_at=timezone.now())
     study.items.update(given=0)
     Study.objects.filter(pk=study.pk).update(dealing="pool")
     assert "for an item" in browser.get("/").content.decode()
