@@ -1,4 +1,4 @@
-// What every page needs: theme, notices, failed requests, times, tips, menus, panes, copying, sign-out.
+// What every page needs: theme, notices, failed requests, times, tips, menus, copying, sign-out.
 const root = document.documentElement;
 export const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
 
@@ -218,7 +218,7 @@ for (const [name, show] of [["pointerover", true], ["focusin", true], ["pointero
 }
 document.addEventListener("scroll", placeTip, { capture: true, passive: true });
 
-// --- Menus, the bar on a phone, two panes on a phone -------------------------------------------
+// --- Menus, the bar on a phone ------------------------------------------------------------------
 document.addEventListener("click", (event) => {
   const target = event.target instanceof Element ? event.target : root;
   for (const menu of all("details[data-menu][open]")) if (!menu.contains(target)) menu.open = false;
@@ -237,17 +237,7 @@ document.addEventListener("click", (event) => {
   const dialog = opener && document.getElementById(opener.dataset.dialog);
   if (dialog) dialog.showModal();
   else if (target.closest("[data-close]") || target.matches("dialog[open]")) target.closest("dialog")?.close();
-
-  const pane = target.closest("button[data-show-pane]");
-  if (pane) showPane(pane.dataset.showPane);
 });
-export function showPane(name) {
-  for (const pane of all("[data-pane]")) pane.toggleAttribute("data-shown", pane.dataset.pane === name);
-  for (const button of all("button[data-show-pane]")) {
-    button.setAttribute("aria-pressed", String(button.dataset.showPane === name));
-  }
-  document.dispatchEvent(new CustomEvent("panechange", { detail: name }));
-}
 
 export const isTyping = (element) => element.closest("input, textarea, select, [contenteditable]");
 document.addEventListener("keydown", (event) => {
@@ -369,8 +359,6 @@ if (refused) {
 document.addEventListener("htmx:load", (event) => showTimes(event.detail.elt.parentElement || document));
 showTheme();
 showTimes(document);
-const first = document.querySelector("button[data-show-pane][aria-pressed='true']");
-if (first) showPane(first.dataset.showPane);
 // Where a row of tabs or of pages is wider than the screen, scroll the current one into view.
 for (const here of all(":is(.tabs, .subnav) [aria-current]")) {
   const row = here.closest(".tabs, .subnav"), box = here.getBoundingClientRect();

@@ -474,7 +474,7 @@ export function makeRemarks({ desk, form, text, locked, fields, change, current,
     document.addEventListener(name, () => {
       clearTimeout(timer);
       timer = setTimeout(offer, 150);
-    }, { passive: true });
+    }, { passive: true, capture: true });
   }
 
   // The page does not contain unsent remarks yet.

@@ -1,11 +1,12 @@
 // The annotator's desk: one question in focus, answers by key or mouse, each saved at once.
 // This file connects the form, the reading pane, saving, keys and the timer.
 
-import { notice, showPane } from "./common.js";
+import { notice } from "./common.js";
 import { isTooLong, makeFocus, makeForm, makeRemarks, makeSlots } from "./desk-form.js";
 import { bindKeys } from "./desk-keys.js";
 import { makeMarks } from "./desk-marks.js";
 import { makePace } from "./desk-pace.js";
+import { sheet } from "./desk-sheet.js";
 import { makeSpans } from "./desk-spans.js";
 import { makeReading, makeText } from "./reading.js";
 import { makeSaving, parseField, showSaving } from "./saving.js";
@@ -17,7 +18,6 @@ function openDesk(desk) {
   const message = find("[data-words]");
   const undoButton = find("[data-undo]");
   const submitButton = find("[data-submit]");
-  const panes = find(".pane-switch");
   const help = document.getElementById("keys");
   const locked = "locked" in desk.dataset;
   const touch = matchMedia("(pointer: coarse)").matches;
@@ -34,10 +34,6 @@ function openDesk(desk) {
   const SUBMITTING = settings.reveals ? "Next turn…" : "Submitting…";
   const PRESS_ENTER = settings.reveals ? "All answered. Press Enter for the next turn." : "All answered. Press Enter to submit.";
   const sayWaiting = () => say(navigator.onLine ? "Submits when the server answers." : "Submits when you are online.");
-  const narrow = () => panes && getComputedStyle(panes).display !== "none";
-  const formHidden = () => narrow() && !("shown" in find("[data-pane=rate]").dataset);
-  const showForm = () => narrow() && showPane("rate");
-  const showText = () => narrow() && showPane("read");
 
   // --- The form ----------------------------------------------------------------------------------
   const answers = makeForm({
@@ -153,7 +149,7 @@ function openDesk(desk) {
   const pane = find(".desk-read");
   if (pane) {
     remarks = makeRemarks({
-      desk, form, locked, say, showText, titleOf,
+      desk, form, locked, say, showText: sheet.open, titleOf,
       text: (desk.text = makeText(pane)),
       fields: saving.fields,
       change(field, value) {
@@ -165,7 +161,7 @@ function openDesk(desk) {
   }
 
   const spans = makeSpans({
-    desk, slots, text: desk.text, say, locked, showText, formHidden,
+    desk, slots, text: desk.text, say, locked, showText: sheet.open, formHidden: sheet.coversForm,
     current: () => focus.current(),
     save: (fieldset, value) => answer(fieldset, value),
   });
@@ -174,7 +170,7 @@ function openDesk(desk) {
   // --- Reading and answering ---------------------------------------------------------------------
   const byTurn = parts.length > 0;
   const reading = makeReading({
-    desk, text: desk.text, showText, byTurn, foldsCookie: settings.foldsCookie,
+    desk, text: desk.text, showText: sheet.open, byTurn, foldsCookie: settings.foldsCookie,
     onTurnChosen(number) {
       focus.onTurn(number);
       reading.setTurn(number, { move: false });
@@ -219,7 +215,7 @@ function openDesk(desk) {
     const long = Array.from(desk.querySelectorAll(".desk-form textarea[data-most]:not([name=reason])")).find(isTooLong);
     if (long) {
       say("Not submitted: a text is too long.");
-      showForm();
+      sheet.uncoverForm();
       const fold = long.closest("details");
       if (fold) fold.open = true;
       long.focus();
@@ -231,7 +227,7 @@ function openDesk(desk) {
       const few = left.length <= 2 || byTurn || new Set(left.map(slots.number)).size < left.length;
       const names = left.slice(0, 2).map(slots.title).join(", ") + (left.length > 2 ? " and " + (left.length - 2) + " more" : "");
       say("Not answered: " + (few ? names : joinNames(left.map(slots.number))));
-      showForm();
+      sheet.uncoverForm();
       focusOn(left[0]);
       return;
     }
@@ -285,15 +281,11 @@ function openDesk(desk) {
   });
   // A text is saved a moment after its last key; the page may be left before that.
   window.addEventListener("pagehide", () => document.body.dataset.person && saveTexts());
-  // On a narrow screen the reading pane was hidden when the turn changed: scroll to the turn now.
-  document.addEventListener("panechange", (event) => {
-    if (event.detail === "read") reading.paneShown();
-  });
 
   // --- Keys and time -----------------------------------------------------------------------------
   function write(slot, aspect) {
     if (!remarks || !remarks.has(slot)) return;
-    showForm();
+    sheet.uncoverForm();
     remarks.write(slot, aspect);
   }
   function follow(relation) {
@@ -312,8 +304,8 @@ function openDesk(desk) {
       say("Scored before the next turn was shown, so it stays.");
       return true;
     }
-    if (formHidden() && !(spans.has(current, key) && key !== "0")) {
-      showForm();
+    if (sheet.coversForm() && !(spans.has(current, key) && key !== "0")) {
+      sheet.uncoverForm();
       focusOn(current);
       say(focus.ended() ? "" : "Press again to answer this question.");
       return true;
@@ -369,7 +361,7 @@ function openDesk(desk) {
   function openSkip() {
     if (!skip) return;
     skip.open = true;
-    showForm();
+    sheet.uncoverForm();
     skip.querySelector("input, textarea").focus();
     skip.scrollIntoView({ block: "nearest" });
   }

@@ -157,10 +157,13 @@ export function makeText(pane) {
     const box = range.getBoundingClientRect();
     const tools = document.querySelector(".desk-tools");
     const top = (tools ? tools.getBoundingClientRect().bottom : 80) + 8;
-    if (box.top < top || box.bottom > innerHeight - 40) scrollBy({ top: box.top - innerHeight / 3 });
+    if (box.top < top || box.bottom > innerHeight - 40) scroller().scrollBy({ top: box.top - Math.max(top, innerHeight / 3) });
   }
 
-  return { selected, rangeOf, find, highlight, reveal };
+  // On a narrow screen the text is a sheet that scrolls by itself.
+  const scroller = () => (getComputedStyle(pane).position === "fixed" ? pane : document.scrollingElement);
+
+  return { selected, rangeOf, find, highlight, reveal, scroller };
 }
 
 // --- Moving: turns, folds, changes, search -----------------------------------------------------
@@ -194,27 +197,16 @@ export function makeReading({ desk, text, showText, onTurnChosen, byTurn, foldsC
   }
   const finalTurn = () => pane.querySelector(".turn.final") || turns[turns.length - 1];
   const showFinal = () => goTo(finalTurn());
-  // Scrolls to the final plan unless its beginning is in sight; the keyboard stays where it is. On a phone
-  // the text may be behind the form: then as soon as it is shown.
-  let awaited = null;
+  // Scrolls to the final plan unless its beginning is in sight; the keyboard stays where it is.
   function bringFinal() {
     const turn = pane && finalTurn();
     if (!turn || turns.length < 2) return;
     turn.open = true;
-    if (!pane.offsetParent) {
-      awaited = turn;
-      return;
-    }
     const { top } = turn.getBoundingClientRect();
     if (top < toolsBottom() || top > innerHeight / 3) turn.scrollIntoView({ block: "start" });
   }
-  // On a narrow screen the text was hidden when the form went to another turn or to the final plan.
-  function paneShown() {
-    const turn = awaited || current();
-    awaited = null;
-    if (turn) turn.scrollIntoView({ block: "start" });
-  }
-  const toolsBottom = () => (desk.querySelector(".desk-tools") || desk.querySelector(".desk-bar")).getBoundingClientRect().bottom;
+  const bar = () => desk.querySelector(text.scroller() === pane ? ".sheet-handle" : ".desk-bar");
+  const toolsBottom = () => (desk.querySelector(".desk-tools") || bar()).getBoundingClientRect().bottom;
   // Moves on from the turn at the top of the screen; backwards, first to that turn's own beginning.
   function passTurns(by) {
     if (byTurn) {
@@ -222,19 +214,19 @@ export function makeReading({ desk, text, showText, onTurnChosen, byTurn, foldsC
       goTo(turns[Math.min(turns.length - 1, Math.max(0, place + by))]);
       return;
     }
-    const bar = toolsBottom();
+    const top = toolsBottom();
     const boxes = turns.map((turn) => turn.getBoundingClientRect());
     // A turn scrolled to stands a little below the bar.
-    const place = boxes.findIndex((box) => box.bottom > bar + 48);
+    const place = boxes.findIndex((box) => box.bottom > top + 48);
     if (place < 0) {
       goTo(turns[by > 0 ? -1 : turns.length - 1]);
       return;
     }
     // Before the first scroll, the first turn stands there without anybody having gone to it.
     const tools = desk.querySelector(".desk-tools");
-    const fixed = desk.querySelector(".desk-bar").getBoundingClientRect().bottom + 48;
-    const begun = boxes[place].top <= bar + 48 && (!tools || tools.getBoundingClientRect().top <= fixed);
-    goTo(turns[by > 0 ? place + begun : place - (boxes[place].top >= bar)]);
+    const fixed = bar().getBoundingClientRect().bottom + 48;
+    const begun = boxes[place].top <= top + 48 && (!tools || tools.getBoundingClientRect().top <= fixed);
+    goTo(turns[by > 0 ? place + begun : place - (boxes[place].top >= top)]);
   }
   const changes = desk.querySelector("[data-changes]");
   function toggleChanges() {
@@ -289,7 +281,7 @@ export function makeReading({ desk, text, showText, onTurnChosen, byTurn, foldsC
     status.textContent = at + 1 + " of " + matches.length;
   }
   if (search) {
-    search.addEventListener("focus", () => (cameFrom ??= scrollY));
+    search.addEventListener("focus", () => (cameFrom ??= text.scroller().scrollTop));
     search.addEventListener("input", runSearch);
     search.addEventListener("keydown", (event) => {
       if (event.key === "Enter") {
@@ -304,7 +296,7 @@ export function makeReading({ desk, text, showText, onTurnChosen, byTurn, foldsC
     if (!search || (cameFrom === null && !search.value)) return;
     search.value = "";
     runSearch();
-    if (cameFrom !== null) scrollTo(scrollX, cameFrom);
+    if (cameFrom !== null) text.scroller().scrollTop = cameFrom;
     cameFrom = null;
   }
   // Leaving the search selects the match, so that it can be marked by keys alone. The search text stays
@@ -319,5 +311,5 @@ export function makeReading({ desk, text, showText, onTurnChosen, byTurn, foldsC
     getSelection().setBaseAndExtent(range.startContainer, range.startOffset, range.endContainer, range.endOffset);
   }
 
-  return { setTurn, fold, showFinal, bringFinal, paneShown, passTurns, toggleChanges, search, leaveSearch, clearSearch, turns };
+  return { setTurn, fold, showFinal, bringFinal, passTurns, toggleChanges, search, leaveSearch, clearSearch, turns };
 }

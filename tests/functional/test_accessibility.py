@@ -129,7 +129,7 @@ class Walk:
         self.look_here()
 
     def look_here(self) -> None:
-        """Check the page that both show, and on the phone the questions behind the other tab."""
+        """Check the page that both show, and on the phone the questions under the sheet."""
         path = self.small.url.removeprefix(self.url)
         for page in (self.wide, self.small):
             self._note(path, violations(page))
@@ -140,9 +140,9 @@ class Walk:
         self._note(path, f"{over} px too wide at 200 %" if over > 0 else [])
         self.wide.set_viewport_size({"width": 1280, "height": 900})
         self._note(path, self.small.evaluate(SMALL))
-        questions = self.small.get_by_role("button", name="Questions", exact=True)
-        if questions.is_visible():
-            questions.tap()
+        sheet = self.small.locator("[data-sheet-open]")
+        if sheet.is_visible():
+            sheet.tap()
             self._note(path, violations(self.small))
             self._note(path, self.small.evaluate(SMALL))
 

@@ -16,7 +16,7 @@ from annotation.ratings.services import record_rating
 from annotation.studies.services import set_study_status
 from tests.annotation.rows import make_person, make_study
 from tests.databases import locked_database
-from tests.functional.axe import violations
+from tests.functional.axe import SETTLED, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -485,7 +485,7 @@ def test_without_script_the_form_posts_as_a_whole(
     assert ratings(item) == {**dict.fromkeys(item.item.asked, 4), "autonomy": 2}
 
 
-def test_on_a_phone_the_form_is_a_tab_of_its_own(
+def test_on_a_phone_the_trajectory_is_a_sheet_over_the_questions(
     live_server: Any, browser: Browser, study: Study, item: Assignment
 ) -> None:
     with browser.new_context(
@@ -494,11 +494,36 @@ def test_on_a_phone_the_form_is_a_tab_of_its_own(
         page = context.new_page()
         sign_in(page, live_server.url)
         open_item(page, live_server.url, study)
-        expect(page.locator("[data-pane=rate]")).to_be_hidden()
-        page.get_by_role("button", name="Questions").tap()
+        handle, form = page.locator(".sheet-handle"), page.locator(".desk-form")
+
+        def drag(to: float) -> float:
+            """Drag the sheet's handle to this height of the window; return where it stays."""
+            box = handle.bounding_box()
+            assert box is not None
+            page.mouse.move(195, box["y"] + 10)
+            page.mouse.down()
+            page.mouse.move(195, to, steps=4)
+            page.mouse.up()
+            page.evaluate(SETTLED)
+            after = handle.bounding_box()
+            assert after is not None
+            return after["y"]
+
+        assert drag(400) == pytest.approx(844 / 2, abs=2)
+        expect(page.get_by_role("button", name="Submit")).to_be_in_viewport(ratio=1)
+        assert drag(60) == pytest.approx(48, abs=2)
+        expect(form).to_be_hidden()
+        # It stays where the keyboard or a tap puts it, too.
+        page.get_by_role("button", name="Full height").press("Enter")
+        expect(form).to_be_visible()
+        assert drag(820) >= 844 - 46
+        expect(page.locator(".desk-read .turns")).to_be_hidden()
+        expect(page.get_by_role("button", name="Trajectory")).to_have_attribute(
+            "aria-expanded", "false"
+        )
         for key in item.item.asked:
             page.locator(f"#q-{key} .score-scale label").nth(2).tap()
-        expect(page.locator(".pane-switch [data-answered]")).to_have_text("10 of 10")
+        expect(page.locator(".desk-words [data-answered]")).to_have_text("10 of 10")
         page.get_by_role("button", name="Submit").tap()
         page.wait_for_url("**/annotate/2/")
     assert set(ratings(item).values()) == {3}
@@ -524,6 +549,6 @@ def test_every_page_is_accessible_and_never_scrolls_sideways(
                 page.goto(live_server.url + path.replace("S", str(study.pk)))
                 if "annotate" in path and width < 1000:
                     assert violations(page) == [], path
-                    page.get_by_role("button", name=re.compile("Questions")).click()
+                    page.get_by_role("button", name="Trajectory").click()
                 assert violations(page) == [], (name, path)
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, path

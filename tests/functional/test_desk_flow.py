@@ -139,7 +139,7 @@ def test_zoomed_to_200_percent_the_question_in_focus_is_seen_before_a_key_answer
 ) -> None:
     """1440 × 900 at 200 % is a window of 720 × 450: the trajectory or the questions."""
     desk.set_viewport_size({"width": 720, "height": 450})
-    expect(desk.locator("[data-pane=rate]")).to_be_hidden()
+    expect(desk.locator(".desk-form")).to_be_hidden()
     desk.keyboard.press("3")
     expect(desk.locator("[data-words]")).to_have_text("Press again to answer this question.")
     answered(desk, "0 of 10")
@@ -206,7 +206,6 @@ def test_toolbar_and_targets_fit_fingers(
                 page.keyboard.type("hammer")
                 expect(page.locator("[data-found]")).to_contain_text("2 found")
                 assert tools.evaluate("one => one.scrollWidth <= one.clientWidth")
-                page.get_by_role("button", name="Questions").click()
             labels = page.locator(".score-scale > label")
             assert min(labels.evaluate_all(WIDTHS)) >= 44
 

@@ -207,7 +207,7 @@ def test_a_filter_check_with_fingers_on_a_phone(
         open_item(page, live_server.url, study)
         expect(page.get_by_text("Take glue.")).to_be_visible()
         assert violations(page) == []
-        page.get_by_role("button", name="Questions").tap()
+        page.locator("[data-sheet-open]").tap()
         for n, text in enumerate(PROPOSED):
             row = slot(page, f"keep.candidate-c{n}")
             expect(row.locator("legend")).to_contain_text(text)

@@ -122,7 +122,6 @@ def test_quick_touches_on_scores_are_no_zoom(live_server: Any, phone: Page, ann:
     study = make_study(annotators=[ann], manager=make_person("mia"))
     sign_in(phone, live_server.url)
     phone.goto(f"{live_server.url}/studies/{study.pk}/annotate/1/")
-    phone.get_by_role("button", name="Questions").tap()
     scores = phone.locator(".score-scale").first.locator("label")
     box = scores.nth(1).bounding_box()
     assert box is not None and box["width"] >= 44 and box["height"] >= 44
@@ -151,14 +150,15 @@ def test_the_bar_of_a_long_study_is_one_row(
     phone.set_viewport_size({"width": width, "height": HEIGHT})
     phone.goto(f"{live_server.url}/studies/{study.pk}/annotate/10/")
     phone.route("**/answers/", lambda route: route.abort())
-    phone.get_by_role("button", name="Questions").tap()
     phone.locator(".score.current [type=radio]").first.check()
     expect(phone.locator(".desk-bar .save-state")).to_have_text("1 waiting")
     expect(phone.locator(".desk-place")).to_contain_text("10 of 12")
     for most in (56, 104):
         assert bottom(phone, ".desk-bar") <= most
-        switch = phone.locator(".pane-switch").bounding_box()
-        assert switch and switch["y"] >= bottom(phone, ".desk-bar")
+        phone.get_by_role("button", name="Full height").tap()
+        phone.evaluate(DRAWN)
+        handle = phone.locator(".sheet-handle").bounding_box()
+        assert handle and handle["y"] >= bottom(phone, ".desk-bar")
         assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
         send_message(study=study, by=mia, to=ann, text="Well done.")
         phone.reload()

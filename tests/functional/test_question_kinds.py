@@ -99,7 +99,7 @@ def test_two_plans_by_keys_and_on_a_phone(
     # The first annotator sees the item's first trajectory as A.
     assert said(first_item(study)) == {"better.": FIRST, "safer.": TIE}
     tab.set_viewport_size({"width": 390, "height": 800})
-    tab.locator("[data-show-pane=rate]").click()
+    tab.locator("[data-sheet-open]").click()
     slot(tab, "better").get_by_role("radio", name="B", exact=True).click()
     answered(tab, "1 of 2")
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390

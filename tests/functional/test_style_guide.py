@@ -144,7 +144,7 @@ def test_failed_request_is_told_in_words(live_server: Any, page: Page) -> None:
     expect(page.locator("h1")).to_be_visible()
 
 
-def test_phone_shows_one_pane_of_the_desk_at_a_time(
+def test_on_a_phone_the_sheet_covers_the_questions_only_at_full_height(
     live_server: Any, browser: Browser, staff: Any
 ) -> None:
     with browser.new_context(
@@ -152,10 +152,13 @@ def test_phone_shows_one_pane_of_the_desk_at_a_time(
     ) as context:
         page = context.new_page()
         page.goto(live_server.url + DESK)
-        expect(page.locator("[data-pane=rate]")).to_be_hidden()
-        page.get_by_role("button", name="Rating").click()
-        expect(page.locator("[data-pane=rate]")).to_be_visible()
-        expect(page.locator("[data-pane=read]")).to_be_hidden()
+        form, text = page.locator(".desk-form"), page.locator(".desk-read .turns")
+        expect(form).to_be_visible()
+        page.get_by_role("button", name="Full height").click()
+        expect(form).to_be_hidden()
+        page.get_by_role("button", name="Trajectory").click()
+        expect(form).to_be_visible()
+        expect(text).to_be_hidden()
 
 
 def test_every_answer_is_a_target_of_44_pixels(
@@ -166,7 +169,6 @@ def test_every_answer_is_a_target_of_44_pixels(
     ) as context:
         page = context.new_page()
         page.goto(live_server.url + DESK)
-        page.get_by_role("button", name="Rating").click()
         assert page.locator(".scale-points .score-scale > label").count() == 50
         sizes = page.locator(":is(.score-scale, .mark-list) > label:visible").evaluate_all(
             "labels => labels.map(x => x.getBoundingClientRect()).map(r => [r.width, r.height])"
