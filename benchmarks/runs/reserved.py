@@ -163,18 +163,21 @@ def withdraw_from(*, trajectory: Trajectory, step: int) -> int:
     return _withdraw(trajectory, Q(step__gte=step), S.PENDING)
 
 
-def withdraw_reply(*, ask: OpenAsk) -> None:
-    """Withdraw the reply to an ask, which waits for a person again, in its old place.
+def withdraw_replies(*, asks: Sequence[OpenAsk]) -> None:
+    """Withdraw the replies to these asks of one step: they wait for a person again, all of them.
 
-    Raises ``RunError`` if somebody replies to it.
+    Raises ``RunError`` if somebody replies to them.
     """
+    trajectory, step = asks[0].trajectory, asks[0].step
     with transaction.atomic():
-        lock_trajectory(ask.trajectory_id)
-        if is_replied_to(ask.trajectory_id, ask.step, ask.trajectory.run.dataset.system):
+        lock_trajectory(trajectory.pk)
+        if is_replied_to(trajectory.pk, step, trajectory.run.dataset.system):
             raise RunError("the other side is replying to it")
-        _withdraw(ask.trajectory, Q(step=ask.step, slot=ask.slot) | Q(step__gt=ask.step), S.WAITING)
-        again = {name: getattr(ask, name) for name in (*ASKED, "context", "trajectory_id")}
-        OpenAsk.objects.create(**again, opened_at=timezone.now())
+        slots = [ask.slot for ask in asks]
+        _withdraw(trajectory, Q(step=step, slot__in=slots) | Q(step__gt=step), S.WAITING)
+        for ask in asks:
+            again = {name: getattr(ask, name) for name in (*ASKED, "context", "trajectory_id")}
+            OpenAsk.objects.create(**again, opened_at=timezone.now())
 
 
 def is_replied_to(trajectory: int, step: int, system: str) -> bool:

@@ -89,7 +89,7 @@ def test_a_person_plans_and_repairs_live_to_the_end(
     # The repaired plan, and what came of it; not the plan that was sent first.
     expect(page.locator("#session-desk")).to_contain_text("Every goal condition is met.")
     final = session.trajectory.turns.get(is_final=True).text
-    steps = page.locator(".room-final ol.plan > li")
+    steps = page.locator(".room-over ol.plan > li")
     expect(steps).to_have_text([line.partition(". ")[2] for line in final.splitlines()])
     expect(steps).not_to_have_text([f"{skill} {thing}" for skill, thing in PLAN])
     session.refresh_from_db()

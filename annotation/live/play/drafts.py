@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation.errors import Refused
@@ -46,8 +47,12 @@ def keep_draft(*, ask: OpenAsk, user: User, fields: Mapping[str, str], version: 
 
 
 def keep_sent(*, ask: OpenAsk, user: User, fields: Mapping[str, str]) -> None:
-    """Keep the fields of a reply that was sent in place of its draft, in case it is edited."""
-    LiveDraft.objects.filter(trajectory=ask.trajectory_id, user=user).delete()
+    """Keep the fields of a reply that was sent in place of its draft, in case it is edited.
+
+    What was kept of earlier steps goes; drafts of other replies of this step stay.
+    """
+    before = Q(step__lt=ask.step) | Q(step=ask.step, slot=ask.slot)
+    LiveDraft.objects.filter(before, trajectory=ask.trajectory_id, user=user).delete()
     LiveDraft.objects.create(
         trajectory_id=ask.trajectory_id, step=ask.step, slot=ask.slot, user=user, fields=fields
     )

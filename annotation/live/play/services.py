@@ -30,13 +30,13 @@ from annotation.models import (
 from annotation.steps.next_session import find_free_place
 from annotation.studies.setup import NewItem, add_items, add_member
 from benchmarks.asks.players import player_name
-from benchmarks.asks.selectors import offered_text
+from benchmarks.asks.selectors import joins, offered_text
 from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.errors import CoreError, UnreadableReply
 from benchmarks.core.plans import word_distance
 from benchmarks.core.ports.people import Hint
 from benchmarks.models import CallColumns, Exchange, OpenAsk, Trajectory
-from benchmarks.runs.reserved import release_trajectory, withdraw_reply
+from benchmarks.runs.reserved import release_trajectory, withdraw_replies
 
 Kind, State = LiveEvent.Kind, LiveSession.State
 # How exactly it is known when a player was there: one write in so long, and none in between.
@@ -172,7 +172,7 @@ def reply_to(
 def take_back(*, place: LivePlace, user: User) -> None:
     """Withdraw a player's last reply, so that they can edit it and send it again.
 
-    Refused once another player has seen it, or a script or model replies to it.
+    Replies that one form holds are withdrawn together, all or none. Refused once another player has seen it, or a script or model replies to it.
     """
     with transaction.atomic():
         session = lock_open_session(place.session_id)
@@ -183,17 +183,22 @@ def take_back(*, place: LivePlace, user: User) -> None:
         ask = asks.exclude(answered_at=None).order_by("-step", "-slot").first()
         if ask is None or not answered_by(ask, user):
             raise Refused("conflict", "you have sent no message that could be edited")
+        together = [ask]
+        if joins(ask):
+            same = asks.filter(step=ask.step, expect__kind=ask.expect["kind"])
+            together = [row for row in same.exclude(answered_at=None) if answered_by(row, user)]
         others = session.places.exclude(pk=place.pk).exclude(player=None)
-        if others.filter(seen_at__gte=ask.answered_at).exists():
+        if others.filter(seen_at__gte=min(row.answered_at for row in together)).exists():
             raise Refused("conflict", "the other side has seen your message, so it stays")
         try:
-            withdraw_reply(ask=ask)
+            withdraw_replies(asks=together)
         except CoreError as error:
             raise Refused("conflict", str(error)) from error
-        record_live_event(
-            session=session, kind=Kind.TAKEN_BACK, by=user, place=place,
-            detail={"step": ask.step, "slot": ask.slot},
-        )  # fmt: skip
+        for row in together:
+            record_live_event(
+                session=session, kind=Kind.TAKEN_BACK, by=user, place=place,
+                detail={"step": row.step, "slot": row.slot},
+            )  # fmt: skip
 
 
 def note_seen(*, place: LivePlace, asks: Sequence[OpenAsk]) -> None:

@@ -244,7 +244,7 @@ class SessionState:
     @property
     def acts(self) -> str:
         """Changes whenever the page offers something else to do about the session."""
-        return f"{self.session.state}{'-own' * self.resumes}"
+        return f"{self.session.state}{'-own' * self.resumes}{'-asked' * bool(self.own)}"
 
     @property
     def over(self) -> bool:

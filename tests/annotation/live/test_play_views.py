@@ -518,3 +518,11 @@ def test_verdicts_of_one_kind_are_given_on_one_form(ann: User, bob: User) -> Non
     again = client.post(url, {**joined, f"none-{kind}": "1", f"violates-{key}": "1"})
     assert again.status_code in (302, 409)
     assert rows.count() == 2
+    # They are taken back as they were sent: both, with what was chosen.
+    carry(session)
+    assert client.post(at(session, "take-back/")).status_code == 302
+    assert not rows.exists() and len(asked(session)) == 2
+    shown = page(client, session)
+    assert "Send 2 verdicts" in shown
+    for name in (f"none-{kind}", f"violates-{key}"):
+        assert re.search(rf'name="{name}"[^>]*checked|checked[^>]*name="{name}"', shown), name
