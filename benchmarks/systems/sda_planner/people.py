@@ -23,7 +23,7 @@ from benchmarks.systems.sda_planner.labels import describe_goal
 from benchmarks.systems.sda_planner.steps import SKILLS, Step, number_plan, write_plan
 
 NONE = "none"
-ROWS, MORE_ROWS, CORRECTIVE_ROWS = 12, 30, 4
+ROWS, MORE_ROWS, CORRECTIVE_ROWS = 8, 34, 4
 SKILL, THING = "skill-", "thing-"
 
 
