@@ -470,9 +470,10 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
         errors = error.errors if isinstance(error, FieldsRefused) else unread
         return player_page(request, access, shown, status=422, errors=errors, **given)
     except Refused as refused:
-        open_ask.refresh_from_db()
-        waits = refused.code == "paused" and open_ask.answered_at is None
-        given |= {"refused": refused.reason, "late": "" if waits else text}
+        # A rollback may have withdrawn it since it was read.
+        now = OpenAsk.objects.filter(pk=ask).first()
+        waits = refused.code == "paused" and now is not None and now.answered_at is None
+        given |= {"refused": refused.reason if now else GONE, "late": "" if waits else text}
         return player_page(request, access, shown, status=409, **given)
     return _reply_stored(request, pk)
 

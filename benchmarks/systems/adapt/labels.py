@@ -140,15 +140,23 @@ def _dish(kind: str) -> str:
     return kind.replace("_", " ")
 
 
+def _missing(payload: Mapping[str, Any]) -> str:
+    missing = [_dish(k) for k, dish in payload.get("dishes", {}).items() if not dish["completed"]]
+    return f"Not made: {', '.join(missing)}." if missing else ""
+
+
+def describe_dishes(payload: Mapping[str, Any]) -> str:
+    """Return whether every dish was made, or which were not; empty where none was looked at."""
+    return _missing(payload) or ("Every dish was made." if payload.get("dishes") else "")
+
+
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     """Return why it ended, and how many preferences were met."""
     ending = ENDINGS.get(outcome.termination)
     parts = [ending.sentence] if ending else []
     record = outcome.payload
     if "applicable" in record:
-        missing = [kind for kind, dish in record["dishes"].items() if not dish["completed"]]
-        if missing:
-            parts.append(f"Not made: {', '.join(missing).replace('_', ' ')}.")
+        parts += [missing] if (missing := _missing(record)) else []
         n = record["applicable"]
         parts.append(
             f"{record['satisfied']} of {n} preference{'s' * (n != 1)} that apply "

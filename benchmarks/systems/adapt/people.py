@@ -44,6 +44,7 @@ from benchmarks.systems.adapt.household.actions import (
     action_text,
     parse_action,
 )
+from benchmarks.systems.adapt.labels import describe_dishes
 from benchmarks.systems.adapt.lexicon import content_words
 from benchmarks.systems.adapt.prompts import PROMPTS
 from benchmarks.systems.adapt.settings import SILENT, TEACHER
@@ -479,6 +480,7 @@ DIALOGUES: dict[str, Any] = {"action": _acted, "json_action": _acted, "answer": 
 PEOPLE = People(
     reply_forms=REPLY_FORMS,
     end_messages=END_MESSAGES,
+    tell_outcome=describe_dishes,
     modes=MODES,
     dialogues=DIALOGUES,
     story=Story(frozenset(), _tell),
