@@ -188,7 +188,8 @@ def take_back(*, place: LivePlace, user: User) -> None:
             same = asks.filter(step=ask.step, expect__kind=ask.expect["kind"])
             together = [row for row in same.exclude(answered_at=None) if answered_by(row, user)]
         others = session.places.exclude(pk=place.pk).exclude(player=None)
-        if others.filter(seen_at__gte=min(row.answered_at for row in together)).exists():
+        first = min(row.answered_at for row in together if row.answered_at is not None)
+        if others.filter(seen_at__gte=first).exists():
             raise Refused("conflict", "the other side has seen your message, so it stays")
         try:
             withdraw_replies(asks=together)
