@@ -1,5 +1,7 @@
 """Live sessions while server and worker are killed again and again: nothing lost, nothing doubled.
 
+Meanwhile a manager steers: writes notes, pauses and resumes, and rolls sessions back.
+
 ``python -m tests.functional.killed_sessions`` plays it in full on whatever database and broker the
 environment names: 50 sessions of ten people, 25 kills. The test of the same name plays a small one.
 
@@ -43,6 +45,8 @@ class Trial:
     people: int = 10
     kills: int = 25
     seed: int = 20261122
+    # What the manager did and the server acknowledged: session, deed and reason.
+    steered: list[tuple[int, str, str]] = field(default_factory=list)
     found: dict[str, Any] = field(default_factory=dict)
 
     def play(self) -> dict[str, Any]:
@@ -52,9 +56,11 @@ class Trial:
         from devtools.fake_endpoint.server import FakeServer
         from tests.pools import PASSWORD, make_people
 
-        users = make_people([f"player-{number}" for number in range(self.people)])
+        manager, *users = make_people(
+            ["manager", *(f"player-{number}" for number in range(self.people))]
+        )
         with FakeServer(latency=LATENCY) as server:
-            lists = make_sessions(server.base_url, users, self.sessions)
+            lists = make_sessions(server.base_url, manager, users, self.sessions)
             connection.close()
             with serving("-m", "tests.hasty", "serve", PLANJURY_PROXIES="1") as running:
                 wait_until_answered(running)
@@ -69,17 +75,23 @@ class Trial:
                     )
                     for n, user in enumerate(users)
                 ]
+                steering = Annotator(
+                    running.port, manager.username, PASSWORD, {"X-Forwarded-For": "10.0.2.1"}
+                )
                 with ThreadPoolExecutor(2) as pool:
-                    list(pool.map(lambda player: player.person.sign_in(), players))
+                    people = [steering, *(player.person for player in players)]
+                    list(pool.map(lambda person: person.sign_in(), people))
                 began = time.monotonic()
-                self._work(running, players, lists)
+                self._work(running, players, lists, steering)
                 self.found["seconds"] = round(time.monotonic() - began, 1)
                 self._wait_for_ends()
         self._compare(players)
         return self.found
 
-    def _work(self, server: Server, players: list[Player], lists: list[list[int]]) -> None:
-        with ThreadPoolExecutor(len(players)) as pool:
+    def _work(
+        self, server: Server, players: list[Player], lists: list[list[int]], manager: Annotator
+    ) -> None:
+        with ThreadPoolExecutor(len(players) + 1) as pool:
             work = [
                 pool.submit(self._play, player, sessions, number)
                 for number, (player, sessions) in enumerate(zip(players, lists, strict=True))
@@ -87,12 +99,14 @@ class Trial:
             over = threading.Event()
             killer = threading.Thread(target=self._kill, args=(server, players, over))
             killer.start()
+            steerer = pool.submit(self._steer, manager, sum(lists, []), over)
             try:
                 for each in work:
                     each.result()
             finally:
                 over.set()
                 killer.join()
+            steerer.result()
 
     # --- The players ------------------------------------------------------------------------------
 
@@ -107,8 +121,36 @@ class Trial:
                 for ask in insist(lambda pk=session: player.asked(pk)):
                     text = f"{rng.choice(LINES)} ({session}.{ask})"
                     reply = insist(lambda pk=session, a=ask, t=text: player.reply(pk, a, t))
-                    assert reply.status in STORED, (reply.status, reply.text[-3000:])
+                    # Paused or rolled back meanwhile: the page says so, and asks again.
+                    late = reply.status == 409
+                    assert late or reply.status in STORED, (reply.status, reply.text[-3000:])
                 time.sleep(0.1)
+
+    # --- The manager ------------------------------------------------------------------------------
+
+    def _steer(self, manager: Annotator, sessions: list[int], over: threading.Event) -> None:
+        """Steer sessions at random, each rolled back once at most."""
+        rng, unrolled = random.Random(self.seed), set(sessions)
+        while not over.wait(rng.uniform(0.1, 0.5)):
+            session = rng.choice(sessions)
+            deed = rng.choice(("note", "pause", "roll_back"))
+            if deed == "roll_back" and session not in unrolled:
+                continue
+            if self._do(manager, session, deed) and deed == "roll_back":
+                unrolled.discard(session)
+            if deed == "pause":
+                over.wait(0.2)
+                self._do(manager, session, "resume")
+
+    def _do(self, manager: Annotator, session: int, deed: str) -> bool:
+        """Do something to a session until the server answers; whether it was done."""
+        reason = f"{deed} {len(self.steered)}"
+        fields = {"do": deed, "place": "1", "reason": reason, "step": "0"}
+        reply = insist(lambda: manager.post(f"/sessions/{session}/control/", fields))
+        assert reply.status in (302, 409), (reply.status, reply.text[-3000:])
+        if reply.status == 302 and deed != "resume":
+            self.steered.append((session, deed, reason))
+        return bool(reply.status == 302)
 
     # --- The kills --------------------------------------------------------------------------------
 
@@ -135,20 +177,23 @@ class Trial:
     def _compare(self, players: list[Player]) -> None:
         from django.db.models import Count
 
-        from annotation.models import LiveSession
+        from annotation.models import LiveEvent, LiveSession
         from benchmarks.models import Exchange, OpenAsk, Trajectory
 
-        asks = {ask.pk: ask for ask in OpenAsk.objects.all()}
-        said = Exchange.objects.filter(answerer__kind="human")
+        # What was rolled back stays in the log as well.
+        said = Exchange.every.filter(answerer__kind="human")
         acknowledged = {ask: text for player in players for ask, text in player.sent.items()}
-        for pk, text in acknowledged.items():
-            ask = asks[pk]
-            (row,) = said.filter(trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot)
-            assert (row.state, row.text) == (Exchange.State.ANSWERED, text), (row.state, row.text)
+        for text in acknowledged.values():
+            (row,) = said.filter(text=text)
+            assert row.state == Exchange.State.ANSWERED, (row.state, row.text)
+        kinds = {"note": "note", "pause": "paused", "roll_back": "rolled_back"}
+        for session, deed, reason in self.steered:
+            events = LiveEvent.objects.filter(session=session, kind=kinds[deed], reason=reason)
+            assert events.exists(), f"{reason} in session {session} is not recorded"
         answered = Exchange.objects.filter(state=Exchange.State.ANSWERED)
         places = answered.order_by().values("trajectory", "step", "slot")
         twice = places.annotate(n=Count("pk")).filter(n__gt=1).count()
-        lost = len(acknowledged) - said.count()
+        lost = len(set(acknowledged.values()) - set(said.values_list("text", flat=True)))
         assert (twice, lost) == (0, 0), f"{twice} replies are stored twice, {lost} are missing"
         assert not OpenAsk.objects.filter(answered_at=None).exists()
         played = Trajectory.objects.filter(reserved=True)
@@ -163,11 +208,13 @@ class Trial:
             "replies": len(acknowledged),
             "replies_lost": lost,
             "replies_twice": twice,
+            "steered": dict(Counter(deed for _, deed, _ in self.steered)),
+            "withdrawn": Exchange.every.exclude(withdrawn_at=None).count(),
             "calls_repeated": Exchange.objects.filter(state=Exchange.State.LOST).count(),
         }
 
 
-def make_sessions(url: str, users: list[Any], count: int) -> list[list[int]]:
+def make_sessions(url: str, manager: Any, users: list[Any], count: int) -> list[list[int]]:
     """Sessions of an endpoint's agent, shared out among the people; their ids by person."""
     from annotation.live.setup.sessions import make_session, store_live_study
     from annotation.models import LivePlan, Study
@@ -181,7 +228,7 @@ def make_sessions(url: str, users: list[Any], count: int) -> list[list[int]]:
     dataset = save_tasks(5)
     study = Study(name="Live", questionnaire="ten_questions@1", status=Study.Status.OPEN, seed=1)
     plan = LivePlan(system="adaplanbench", mode="simulator", away_seconds=3600)
-    store_live_study(study=study, plan=plan, by=users[0])
+    store_live_study(study=study, plan=plan, by=manager)
     tasks = list(Task.objects.filter(dataset=dataset).order_by("pk"))
     agent = Agent.objects.get(name="fake")
     lists: list[list[int]] = [[] for _ in users]
@@ -189,7 +236,7 @@ def make_sessions(url: str, users: list[Any], count: int) -> list[list[int]]:
         place = number % len(users)
         session = make_session(
             study=study, agent=agent, task=tasks[number % len(tasks)], level="high",
-            players=[users[place]], by=users[0], roles=JUDGES,
+            players=[users[place]], by=manager, roles=JUDGES,
         )  # fmt: skip
         lists[place].append(session.pk)
     return lists

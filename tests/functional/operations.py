@@ -494,7 +494,8 @@ def proxy(site: Site, run: int) -> str:
     wait_for(lambda: job.filter(finished_at__isnull=False).exists())
     assert job.get().status == Job.Status.DONE, job.get().message
     url = Endpoint.objects.get(name="counted").base_url
-    ((session, *_),) = make_sessions(url, [User.objects.get(username="root")], 1)
+    root = User.objects.get(username="root")
+    ((session, *_),) = make_sessions(url, root, [root], 1)
     player = Player(browser)  # type: ignore[arg-type]
     browser.answers.clear()
     player.be_ready(session)

@@ -1,6 +1,5 @@
 """The annotator's desk in a real browser: by keys alone, by mouse, offline, on a phone."""
 
-import re
 import uuid
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Kills while people play: a small one of those in killed_sessions.py."""
+"""Kills while people play and a manager steers: a small one of those in killed_sessions.py."""
 
 import json
 
@@ -24,3 +24,4 @@ def test_kills_of_server_and_worker_lose_and_double_nothing(install: Install) ->
     assert found["replies"] >= SESSIONS
     assert (found["replies_lost"], found["replies_twice"]) == (0, 0)
     assert sum(found["kills"].values()) >= 1
+    assert found["steered"]

@@ -283,9 +283,12 @@ def session_watch(request: HttpRequest, pk: int) -> HttpResponseBase:
     access = fetch_session(request, pk)
     if not access.oversees:
         # Whoever plays sees what their role may see, until it is over.
-        if access.place is not None and not wants_fragment(request):
-            return redirect("annotation:session", pk=pk)
-        raise Http404
+        if access.place is None:
+            raise Http404
+        room = reverse("annotation:session", args=[pk])
+        # The page of somebody who has just taken a place over asks by itself.
+        headers = {"HX-Redirect": room}
+        return HttpResponse(headers=headers) if wants_fragment(request) else redirect(room)
     state = read_session_state(access)
     replies = state.trajectory.exchanges.filter(state=Exchange.State.ANSWERED).count()
     events = state.session.events.count()

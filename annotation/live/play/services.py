@@ -172,7 +172,8 @@ def reply_to(
 def take_back(*, place: LivePlace, user: User) -> None:
     """Withdraw a player's last reply, so that they can edit it and send it again.
 
-    Replies that one form holds are withdrawn together, all or none. Refused once another player has seen it, or a script or model replies to it.
+    Replies that one form holds are withdrawn together, all or none. Refused once another player has
+    seen it, or a script or model replies to it.
     """
     with transaction.atomic():
         session = lock_open_session(place.session_id)

@@ -140,7 +140,7 @@ def _paused_by(state: SessionState) -> str:
         title = next((place.title for place in state.access.places if place.player_id == by), "")
         who = f"The {title.lower()} paused" if title and by else "The study’s manager paused"
         who = f"{who} the session"
-    because = f": {reason}" if reason else ""
+    because = f": {reason.rstrip('.')}" if reason else ""
     return f"{who}{because}. Time limits stop until it is resumed."
 
 
@@ -155,7 +155,7 @@ def newest_note(state: SessionState) -> str:
     event = rows.only("kind", "reason", "detail").first()
     if event is None or event.kind == Kind.NOTE:
         return event.reason if event is not None else ""
-    because = f": {event.reason}" if event.reason else ""
+    because = f": {event.reason.rstrip('.')}" if event.reason else ""
     back = f"The study’s manager took the session back to turn {event.detail.get('turn')}{because}."
     return f"{back} Later messages don’t count any more."
 
@@ -173,7 +173,9 @@ def ended_text(state: SessionState) -> str:
     rows = state.session.events.filter(kind=LiveEvent.Kind.CANCELLED).order_by("-pk")
     event = rows.only("by", "reason").first()
     # What people in charge give as a reason is for their record.
-    because = f": {event.reason}" if event and event.by_id is None and event.reason else ""
+    if event is not None and event.by_id is not None:
+        return "A manager of the study ended the session. All messages are stored."
+    because = f": {event.reason}" if event is not None and event.reason else ""
     return f"The session was ended early{because}. All messages are stored."
 
 

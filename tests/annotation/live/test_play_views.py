@@ -404,6 +404,8 @@ def test_whoever_oversees_watches(session: LiveSession, ann: User) -> None:
     assert "Nor like that." in brought and "Not like that." not in brought
     # Whoever plays does not look behind the scene before the end.
     assert enter(ann).get(at(session, "watch/")).status_code == 302
+    asked_itself = enter(ann).get(at(session, "watch/"), headers={"HX-Request": "true"})
+    assert asked_itself["HX-Redirect"] == at(session)
     assert "coin-flipper" not in page(enter(ann), session).lower()
 
 

@@ -1,20 +1,27 @@
 """Sessions that go on from an earlier message: what came after it is kept and counts no more."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import caches
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
 from annotation.errors import Refused
 from annotation.live.control.services import end_session, roll_back, rollback_points
+from annotation.live.play import views
+from annotation.live.play.services import reply_to
 from annotation.models import LiveDraft, LiveEvent, LiveSession
 from benchmarks.asks.players import trajectories_played_by
 from benchmarks.calls.log import LeaseLost
 from benchmarks.core.answerers import Answer, Identity
 from benchmarks.core.log import Call, CallResult
 from benchmarks.core.types import Ask, Expect, Message
-from benchmarks.models import Branch, Exchange, Trajectory, Turn
+from benchmarks.models import Branch, Exchange, OpenAsk, Trajectory, Turn
 from benchmarks.runs.growing import _keep, read_growing
 from benchmarks.runs.log import DatabaseLog
 from benchmarks.verification.services import verify_run
@@ -181,3 +188,44 @@ def test_what_a_branch_shares_is_not_withdrawn(session: LiveSession, manager: Us
         roll_back(session=session, step=step, by=manager)
     assert not Exchange.every.exclude(withdrawn_at=None).exists()
     roll_back(session=session, step=step + 1, by=manager)
+
+
+def test_a_reply_that_a_rollback_overtakes_stays_on_the_page(
+    session: LiveSession, ann: User, manager: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The form was read, then a manager rolled the session back, then the reply was stored."""
+    (ask,) = asked(session)
+
+    def overtaken(**given: Any) -> Any:
+        back_to(session, "Not like that.", manager)
+        return reply_to(**given)
+
+    monkeypatch.setattr(views, "reply_to", overtaken)
+    client = Client()
+    client.force_login(ann)
+    sent = client.post(f"/sessions/{session.pk}/reply/{ask.pk}/", {"text": "Too late for this."})
+    shown = sent.content.decode()
+    assert sent.status_code == 409 and "Too late for this." in shown
+    assert "this reply is no longer needed" in shown
+    assert not Exchange.every.filter(text="Too late for this.").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_replies_at_the_same_instant_one_is_stored(session: LiveSession, ann: User) -> None:
+    (ask,) = asked(session)
+    place, at_once = session.places.get(), threading.Barrier(2)
+
+    def send(text: str) -> str:
+        try:
+            at_once.wait()
+            reply_to(place=place, user=ann, ask=OpenAsk.objects.get(pk=ask.pk), text=text)
+        except Refused as refused:
+            return refused.code
+        finally:
+            connection.close()
+        return text
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = set(pool.map(send, ("This one.", "No, this one.")))
+    (stored,) = Exchange.every.filter(trajectory=session.trajectory, step=ask.step, slot=ask.slot)
+    assert answers == {stored.text, "conflict"}
