@@ -14,7 +14,7 @@ from typing import Any
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 
 from analysis.filters import ALL_RUNS, Filters
-from analysis.filters.factors import choose_factor, condition_titles
+from analysis.filters.factors import choose_factor, condition_titles, who_speaks
 from analysis.filters.options import FilterOption
 from analysis.filters.runs import (
     BRANCHES,
@@ -44,12 +44,14 @@ def select_runs(
     fits: Callable[[str], bool] | None = None,
     about: Callable[[Run], bool] | None = None,
     varied: bool = False,
+    by_user: bool = False,
     seen: Visibility = EVERYTHING,
 ) -> Selection:
     """Return the runs of a page on agents: one per agent, all of one dataset, level and condition.
 
     ``every_condition``: one per agent and condition instead. ``varied``: one per agent and value of
-    the factor that the address names, all else being alike. ``about`` says which runs count, as
+    the factor that the address names, all else being alike. ``by_user``: all runs that differ in
+    their agent and in who speaks for the user alone. ``about`` says which runs count, as
     long as there are any such.
 
     Without a dataset in the address it takes that of the newest experiment which compares agents,
@@ -84,6 +86,8 @@ def select_runs(
     if filters.runs:
         filters, rows = _with_runs(filters, rows, notes)
     factor = choose_factor(dataset.system, filters.factor, rows) if varied else None
+    if by_user:
+        factor = who_speaks(dataset.system, rows)
     if not every_condition and factor is None:
         filters = _with_experiment(filters, rows, notes)
     elif filters.experiment == ALL_RUNS:
@@ -95,6 +99,7 @@ def select_runs(
         one_each=True,
         every_condition=every_condition,
         factor=factor,
+        every_run=by_user,
     )
     selection = in_words_of(with_dimensions(selection, dataset.system), dataset.system)
     selection = with_certificate(selection, dataset)
@@ -110,12 +115,12 @@ def select_runs(
         every = FilterOption(ALL_RUNS, "All runs of the dataset")
         options["experiment"] = (*options["experiment"], every)
         selection = _all_or_one(selection)
-    if factor is not None:
+    if varied and factor is not None:
         known = find_system(dataset.system).comparisons.factors
         options["factor"] = tuple(FilterOption(f.name, f.title) for f in known)
     return replace(
         selection,
-        filters=replace(selection.filters, factor=factor.name if factor is not None else ""),
+        filters=replace(selection.filters, factor=factor.name if varied and factor else ""),
         dataset=dataset,
         options=options,
         closed=seen.closed,

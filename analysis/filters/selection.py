@@ -170,10 +170,12 @@ def narrow(
     one_each: bool,
     every_condition: bool = False,
     factor: Factor | None = None,
+    every_run: bool = False,
 ) -> Selection:
     """Apply experiment, level, condition, judging and agents, in this order.
 
-    With a ``factor`` conditions are what is left of them without it.
+    With a ``factor`` conditions are what is left of them without it. ``every_run``: all runs that
+    fit, not the newest of each agent.
     """
     experiments = {str(row.pk): (row, runs) for row, runs in experiments_of(rows).items()}
     wanted = filters.experiment if filters.experiment in (*experiments, ALL_RUNS) else ""
@@ -243,10 +245,11 @@ def narrow(
             lines += [f"{line} ({name})" if name else line for line in gone]
         return newest, lines
 
-    everyone = one_of_each(rows)[0] if one_each else rows
+    newest_only = one_each and not every_run
+    everyone = one_of_each(rows)[0] if newest_only else rows
     if agents:
         rows = [run for run in rows if who[run.pk][0] in agents]
-    if one_each:
+    if newest_only:
         rows, gone = one_of_each(rows)
         left_out += gone
 

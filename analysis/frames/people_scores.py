@@ -76,8 +76,8 @@ UNRATED = "nobody rated the feedback"
 
 
 def feedback_frame(runs: Sequence[ChosenRun], question: str, studies: Sequence[int]) -> "DataFrame":
-    """Return one row per finished trajectory: run, label, task, ``rated`` and, where missing,
-    ``why``.
+    """Return one row per finished trajectory: run, label, task, trajectory, ``rated`` and, where
+    missing, ``why``.
 
     ``rated`` is the mean over those who answered the question in these studies, players of the
     trajectory apart; ``simulated`` says whether one of them is simulated, whose answers count in
@@ -100,8 +100,8 @@ def feedback_frame(runs: Sequence[ChosenRun], question: str, studies: Sequence[i
     ):
         value = fmean(given[pk]) if pk in given and not role_changes else None
         why = "" if value is not None else MIXED if role_changes else UNRATED
-        records.append((run, labels[run], task, value, why, pk in made_up))
+        records.append((run, labels[run], task, pk, value, why, pk in made_up))
     frame = pd.DataFrame.from_records(
-        records, columns=["run", "label", "task", "rated", "why", "simulated"]
+        records, columns=["run", "label", "task", "trajectory", "rated", "why", "simulated"]
     )
     return frame.astype({"rated": "float64"})

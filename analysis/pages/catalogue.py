@@ -77,6 +77,7 @@ class AnalysisPage:
     ``fits`` says of which systems it is, where not of all; ``about`` which runs it takes, if there
     are any such. ``imported``: it is about trajectories made elsewhere, which have no levels,
     conditions, experiments or judgings. ``every_condition``: it compares conditions.
+    ``by_user``: it compares who speaks for the user, over all runs that differ in nothing else.
     ``beside_people``: it shows what people said of the same trajectories. ``beside_published``:
     published figures are further rows or lines of those of runs. ``cites``: its sentences and
     figures say what a paper reports, whichever of its tables are shown. ``deferred``: a part of it
@@ -96,6 +97,7 @@ class AnalysisPage:
     about: Callable[[Run], bool] | None = None
     imported: bool = False
     every_condition: bool = False
+    by_user: bool = False
     beside_people: bool = False
     beside_published: bool = False
     cites: bool = False
@@ -257,6 +259,12 @@ PAGES: dict[str, AnalysisPage] = {
             part_of="agreement",
         ),
         AnalysisPage(
+            "simulated-users", "Simulated users", "How real is your simulated user?",
+            fits=lambda system: find_system(system).comparisons.user is not None,
+            by_user=True, beside_people=True,
+            part_of="agreement",
+        ),
+        AnalysisPage(
             "outcomes", "Outcomes", "What rewards did agents get elsewhere, and how reliably?",
             imported=True,
             part_of="leaderboard",
@@ -314,6 +322,7 @@ def select(
             fits=page.fits,
             about=page.about,
             varied="factor" in page.filters,
+            by_user=page.by_user,
             seen=seen,
         )
     )

@@ -66,7 +66,7 @@ GROUPS: tuple[PageGroup, ...] = (
     ),
     PageGroup(
         "agreement", "Can judges stand in for people?",
-        "How far judges are from people, and which judge may decide in a person’s place.",
+        "How far judges and simulated users are from people, and which may take a person’s place.",
         "Judges and people",
         ((OWN_TABLE, "Your own table",
           "May judges stand in for people, in ratings that you upload?"),),

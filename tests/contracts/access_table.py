@@ -485,6 +485,10 @@ analysis:verdicts                 GET  login    403      403      403      403  
 analysis:verdicts_details         GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:verdicts_figure          GET  login    403      403      403      403      403      403      404      403      404
 analysis:verdicts_table           GET  login    403      403      403      403      403      403      404      403      404
+analysis:simulated-users          GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:simulated-users_details  GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:simulated-users_figure   GET  login    403      403      403      403      403      403      404      403      404
+analysis:simulated-users_table    GET  login    403      403      403      403      403      403      404      403      404
 analysis:outcomes                 GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:outcomes_details         GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:outcomes_figure          GET  login    403      403      403      403      403      403      404      403      404
@@ -601,6 +605,9 @@ analysis:uncertainty_file         GET  login    403      403      403      403  
 analysis:verdicts_latex           GET  login    403      403      403      403      403      403      404      403      404
 analysis:verdicts_pdf             GET  login    403      403      403      403      403      403      501      403      501
 analysis:verdicts_file            GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:simulated-users_latex    GET  login    403      403      403      403      403      403      404      403      404
+analysis:simulated-users_pdf      GET  login    403      403      403      403      403      403      501      403      501
+analysis:simulated-users_file     GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:outcomes_latex           GET  login    403      403      403      403      403      403      404      403      404
 analysis:outcomes_pdf             GET  login    403      403      403      403      403      403      501      403      501
 analysis:outcomes_file            GET  login    403      403      403      403      403      403      ok       403      ok

@@ -348,8 +348,9 @@ def test_no_address_tells_who_annotates_blind_who_made_an_item(world: World) -> 
     assert {kind(path) for path in silent} <= {"/sessions/", "/sessions/monitor/"}
 
 
-# Conditions and tools are about another system; verdicts about recorded answers with verdicts.
-NOT_HERE = {"conditions", "tools", "verdicts"}
+# Conditions and tools are about another system; verdicts about recorded answers with verdicts;
+# simulated users about users that several people played.
+NOT_HERE = {"conditions", "simulated-users", "tools", "verdicts"}
 SHOWN_BY_ANALYSIS = {
     f"/analysis/{page.address}/" for name, page in PAGES.items() if name not in NOT_HERE
 }

@@ -1,5 +1,6 @@
 """Forms for sessions: the settings of a study, one session, and a design of many."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -390,6 +391,9 @@ class LiveStudyForm(LiveForm):
             count=given["sample"],
             seed=given["seed"],
         )
+        kinds = Counter(task.category for task in tasks)
+        kinds_drawn = Counter(tasks[place].category for place in drawn)
+        every = len(tasks) == self.dataset.tasks.count()
         people: list[User] = given["names"]
         chosen = given.get("agents", ())
         agents: list[Agent] = [agent for agent in self.all_agents if agent.name in chosen]
@@ -401,4 +405,6 @@ class LiveStudyForm(LiveForm):
             else [people[start : start + places] for start in range(0, len(people), places)],
             each=given["each"],
             order=given["order"],
+            drawn={kind: (kinds_drawn[kind], count) for kind, count in kinds.items()},
+            among=() if every else [task.external_id for task in tasks],
         )

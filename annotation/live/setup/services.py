@@ -223,6 +223,9 @@ def refuse_unread(plan: LivePlan, mode: Mode, agent: Agent) -> None:
 class DesignRequest:
     """The agents and tasks that players meet, and who the players are.
 
+    ``drawn`` says by kind of task how many were drawn of how many, and ``among`` names the tasks
+    that could be, where these were not all of the dataset; without it nobody knows.
+
     ``agents`` is empty where a person is the agent. ``rows`` are groups of as many players as the
     mode has places; where they are not named (whoever joins by link), their number alone.
     """
@@ -232,6 +235,8 @@ class DesignRequest:
     rows: Sequence[Sequence[User]] | int
     each: int
     order: Method
+    drawn: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    among: Sequence[str] = ()
 
     @property
     def pooled(self) -> bool:
@@ -275,6 +280,8 @@ def create_sessions(*, wish: SessionRequest, design: DesignRequest, by: User) ->
             "method": drawn.certificate.method,
             "warnings": [in_words(words) for words in drawn.certificate.warnings],
             "sha256": drawn.certificate.sha256,
+            "drawn": dict(design.drawn),
+            "among": list(design.among),
         },
     }
     with transaction.atomic():

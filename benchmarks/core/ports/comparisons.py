@@ -167,6 +167,17 @@ class Asking:
     example: str = ""
 
 
+@dataclass(frozen=True)
+class SimulatedUser:
+    """The role that plays the user, whom models simulate and people may play.
+
+    ``metrics`` are those metrics of a trajectory that its user's replies make.
+    """
+
+    role: str
+    metrics: tuple[str, ...] = ()
+
+
 def filled(roles: Iterable[str]) -> str:
     """Return roles that people fill, as the value of a factor; empty for none."""
     return " + ".join(roles)
@@ -180,7 +191,7 @@ class Comparisons:
     the setting that grants extra turns with feedback on the rubric. ``feedback_ratings`` are
     questions to people on how good the feedback to agents is, by key. ``groups`` are what tasks
     differ in, by name. ``bracket`` are scripts that must agree before a sentence ranks. ``asking``
-    is how agents ask people.
+    is how agents ask people, ``user`` the role of the user with whom agents talk.
     """
 
     factors: tuple[Factor, ...] = ()
@@ -191,3 +202,4 @@ class Comparisons:
     groups: Mapping[str, Grouping] = field(default_factory=dict)
     bracket: Bracket | None = None
     asking: Asking | None = None
+    user: SimulatedUser | None = None

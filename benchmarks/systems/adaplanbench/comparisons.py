@@ -2,7 +2,13 @@
 
 from collections.abc import Mapping
 
-from benchmarks.core.ports.comparisons import Caption, Comparisons, Factor, filled
+from benchmarks.core.ports.comparisons import (
+    Caption,
+    Comparisons,
+    Factor,
+    SimulatedUser,
+    filled,
+)
 from benchmarks.core.ports.labels import Measure
 from benchmarks.systems.adaplanbench.published import TEMPERATURES
 
@@ -108,4 +114,9 @@ FACTORS: tuple[Factor, ...] = (
     ),
 )
 
-COMPARISONS = Comparisons(factors=FACTORS, refinement=REFINEMENT, feedback_ratings=FEEDBACK_RATINGS)
+COMPARISONS = Comparisons(
+    factors=FACTORS,
+    refinement=REFINEMENT,
+    feedback_ratings=FEEDBACK_RATINGS,
+    user=SimulatedUser(SIMULATOR),
+)

@@ -7,9 +7,11 @@ from benchmarks.core.ports.comparisons import (
     Factor,
     Grouping,
     PaperTable,
+    SimulatedUser,
     filled,
 )
 from benchmarks.systems.adapt.metrics import (
+    LEAKED,
     QUESTIONS_SEEN,
     QUESTIONS_UNSEEN,
     SATISFACTION,
@@ -95,4 +97,5 @@ COMPARISONS = Comparisons(
         curves=satisfaction_curve,
         example="cereal_coffee",
     ),
+    user=SimulatedUser("persona", metrics=("answered", LEAKED)),
 )

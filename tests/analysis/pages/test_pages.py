@@ -47,6 +47,7 @@ from tests.analysis.rows import (
     make_study,
     make_trajectory,
 )
+from tests.analysis.speaking_rows import make_speaking
 from tests.analysis.tool_rows import make_query, make_tool_run, make_world
 from tests.databases import taken_back
 from tests.factories.benchmarks import play
@@ -223,6 +224,8 @@ def test_page_figures_and_tables(reader: Client, study: Study, subtests: pytest.
                 make_breakfasts()
             if name == "labels":
                 make_labels()
+            if name == "simulated-users":
+                make_speaking(make_dataset("Spoken", tasks=8))
             check_page(reader, name)
 
 

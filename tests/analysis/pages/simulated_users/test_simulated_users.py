@@ -1,0 +1,144 @@
+"""Tests of the page that holds simulated users against people."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from analysis.filters import Filters
+from analysis.pages.catalogue import PAGES, select
+from analysis.reports.content import Report
+from annotation.models import LivePlan
+from benchmarks.models import Dataset, Exchange, Run, Trajectory
+from tests.analysis.rows import make_dataset, make_person
+from tests.analysis.speaking_rows import make_speaking
+
+SCRIPT = "Scripted user simulator"
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
+
+
+@pytest.fixture
+def dataset(db: None) -> Dataset:
+    return make_dataset(tasks=10)
+
+
+def report(dataset: Dataset, *, details: bool = False, **filters: str) -> Report:
+    reader = User.objects.filter(username="rita").first() or make_person("rita", "view_results")
+    page = PAGES["simulated-users"]
+    selection = select(page, Filters(dataset=str(dataset.pk), **filters), reader)
+    return page.content.details(selection) if details else page.content.answer(selection)
+
+
+def verdicts(shown: Report) -> dict[tuple[str, str], str]:
+    table = shown.table("measures")
+    assert table is not None
+    return {(row[0].text, row[1].text): row[-1].text for row in table.rows}
+
+
+def test_a_copy_lies_within_the_limit_and_an_eager_user_outside(dataset: Dataset) -> None:
+    make_speaking(dataset)
+    shown = report(dataset)
+    told = verdicts(shown)
+    assert told["Eager", "Overall distance"] == "outside"
+    assert told["Eager", "Words per message"] == "outside"
+    assert told["Eager", "Constraints disclosed"] == "outside"
+    assert told[SCRIPT, "Overall distance"] == "within"
+    assert told[SCRIPT, "Words per message"] == "within"
+    assert "Eager is further from people than another person would be" in shown.sentence
+    assert f"{SCRIPT} is no further from people than another person would be" in shown.sentence
+    assert shown.figures and shown.answers
+
+
+def test_people_are_counted_and_never_named(dataset: Dataset) -> None:
+    make_speaking(dataset)
+    first, details = report(dataset), report(dataset, details=True)
+    text = first.sentence + "".join(
+        cell.text + cell.tip + cell.sub
+        for table in (*first.tables, *details.tables)
+        for row in table.rows
+        for cell in row
+    )
+    assert "person-" not in text and "1001" not in "".join(table.csv() for table in details.tables)
+    played = details.table("played")
+    assert played is not None and [row[2].text for row in played.rows] == ["4", "4"]
+
+
+def test_success_is_corrected_where_people_played_everything(dataset: Dataset) -> None:
+    make_speaking(dataset)
+    success = report(dataset, details=True).table("success")
+    assert success is not None
+    rows = {(row[0].text, row[1].text): row for row in success.rows}
+    eager = rows["Eager", "All agents"]
+    assert eager[2].text == "100.0 %"
+    # With everything played, the correction leaves what it was with people.
+    assert eager[3].text == eager[4].text != "100.0 %"
+    assert {name for _, name in rows} == {"All agents", "Ada", "Bob"}
+
+
+def test_success_is_not_corrected_where_nobody_knows_how_tasks_were_drawn(
+    dataset: Dataset,
+) -> None:
+    people = Run.objects.filter(condition="simulator=person")
+    make_speaking(dataset)
+    Trajectory.objects.filter(run__in=people, task__external_id="t8").delete()
+    success = report(dataset, details=True).table("success")
+    assert success is not None
+    assert all("not known" in row[4].reason for row in success.rows)
+
+
+def test_chances_come_from_the_design_of_the_sessions(dataset: Dataset) -> None:
+    from analysis.frames.simulated_users import session_chances
+    from tests.annotation.live_sessions import make_live_study
+
+    runs = make_speaking(dataset)
+    study = make_live_study(by=make_person("mia"))
+    plan = LivePlan.objects.get(study=study)
+    tasks = {task.external_id: task.pk for task in dataset.tasks.all()}
+    plan.settings = {
+        "design": {
+            "agents": ["ada", "bob"], "tasks": ["t1", "t2", "t3", "t4"], "players": 2, "each": 2,
+            "drawn": {"": [4, 8]}, "among": [f"t{n}" for n in range(1, 9)],
+        }
+    }  # fmt: skip
+    plan.save()
+    Run.objects.filter(pk=runs[0].pk).update(experiment=plan.experiment)
+    reader = make_person("rita", "view_results")
+    selection = select(PAGES["simulated-users"], Filters(dataset=str(dataset.pk)), reader)
+    chances = session_chances(selection.runs, tasks.values())
+    # Half of the tasks were drawn, and half of the eight pairs dealt to two players.
+    assert chances["ada", tasks["t1"]] == pytest.approx(0.25)
+    assert ("ada", tasks["t9"]) not in chances
+
+
+def test_what_is_missing_is_said(dataset: Dataset) -> None:
+    shown = report(dataset)
+    assert shown.empty is not None and "needs a run" in shown.empty.text
+    make_speaking(dataset, people=1)
+    shown = report(dataset)
+    assert shown.empty is not None and "1 person has played here" in shown.empty.text
+    Trajectory.objects.all().delete()
+    Run.objects.all().delete()
+    make_speaking(dataset, people=2, tasks=4)
+    shown = report(dataset)
+    assert "4 tasks in common; at least 5 tasks are needed" in shown.sentence
+    Run.objects.filter(condition="standard").delete()
+    shown = report(dataset)
+    assert shown.empty is not None and shown.empty.title == "No simulator to compare"
+
+
+def test_trajectories_with_several_people_are_left_out(dataset: Dataset) -> None:
+    make_speaking(dataset)
+    first = Exchange.objects.filter(answerer__kind="human").order_by("pk")[0]
+    other = Exchange.objects.filter(answerer__kind="human").exclude(answerer=first.answerer)[0]
+    other.pk, other.trajectory, other.step = None, first.trajectory, 4
+    other.save()
+    how = " ".join(report(dataset, details=True).how)
+    assert "1 (several people spoke)" in how
+    assert "Invalid plans accepted".lower() in how and "re-judge" in how
+
+
+def test_the_page_shows_its_way_forward_without_people(client: Client, dataset: Dataset) -> None:
+    make_speaking(dataset, people=0)
+    client.force_login(make_person("rita", "view_results"))
+    page = client.get(reverse("analysis:simulated-users")).content.decode()
+    assert "Not enough people have played the user yet" in page and "Create sessions" in page
