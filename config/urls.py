@@ -9,6 +9,7 @@ from django.urls import include, path, re_path
 from analysis.api import router as analysis
 from analysis.label_api import router as labels
 from analysis.paper_api import router as papers
+from analysis.registration_api import router as registrations
 from annotation.api import desk, ratings, sessions, studies
 from annotation.api.errors import HANDLERS
 from benchmarks.api.build import make_api
@@ -35,6 +36,7 @@ api = make_api(
         ("", sessions.router),
         ("", analysis),
         ("", papers),
+        ("", registrations),
         ("", labels),
     ],
     handlers=HANDLERS,

@@ -15,7 +15,7 @@ from django.http import QueryDict
 from analysis.filters import Filters, read_filters
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, AnalysisPage, select
-from analysis.registrations.marks import with_marks
+from analysis.registrations.marks import registered_state, with_marks
 from analysis.reports.comparability import certified, cites_paper
 from analysis.reports.content import Report, join_reports
 from analysis.reports.deferred_reports import (
@@ -58,7 +58,7 @@ def _subject_and_state(
         *(run.version for run in selection.runs),
         *(f"family {run.version}" for run in selection.family if run.pk not in shown),
         *selection.left_out,
-        *(f"{row.digest} {hasattr(row, 'withdrawal')}" for row in selection.registrations),
+        *registered_state(selection),
     )
     return subject, state
 

@@ -64,9 +64,10 @@ class RegistrationForm(forms.Form):
     judges = _text("Judges", 2, "One a line, by policy or endpoint. Left empty, any may judge.")
     scores = forms.ChoiceField(label="Scores of", choices=list(SCORES.items()), required=False)
     correction = forms.ChoiceField(
-        label="Correction", choices=list(CORRECTIONS.items()), required=False,
-        help_text="Pages use Bonferroni, on Decline and Preferences Holm. Another one makes every "
-        "page exploratory.",
+        label="Correction", required=False,
+        choices=[("", "The page’s own"), *CORRECTIONS.items()],
+        help_text="Bonferroni, on Decline and Preferences Holm. Another one makes every page "
+        "exploratory.",
     )  # fmt: skip
     family = forms.IntegerField(
         label="Comparisons in the family", min_value=1, required=False,
@@ -137,7 +138,6 @@ class RegistrationForm(forms.Form):
             field = self.fields.get(name)
             if isinstance(field, forms.ChoiceField):
                 field.choices = offered
-        self.fields["correction"].initial = QUESTIONS[choices[0][0]].correction
 
     def clean_comparisons(self) -> list[dict[str, str]]:
         """Return the hypotheses, line by line."""

@@ -61,6 +61,16 @@ def with_marks(report: Report, page: str, selection: Selection) -> Report:
     return replace(report, marks=tuple(marks), methods=methods)
 
 
+def registered_state(selection: Selection) -> list[str]:
+    """Return what marks depend on besides the runs and studies of a page."""
+    if not selection.registrations:
+        return []
+    names = [option.label for option in selection.options.get("experiment", ())]
+    rows = selection.registrations
+    return [*names, *(f"{row.digest} {sha256(row.document)} {hasattr(row, 'withdrawal')}"
+                      for row in rows)]  # fmt: skip
+
+
 def _mark(row: Registration, found: Standing) -> Notice:
     """Return the line of a page about one registration."""
     named = f"“{row.title}”, SHA-256 {row.digest[:12]}"

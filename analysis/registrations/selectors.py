@@ -7,6 +7,8 @@ from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies
 from analysis.models import Registration
 from annotation.models import Study
+from benchmarks.models import Dataset
+from benchmarks.visibility import Visibility
 
 
 def registrations() -> QuerySet[Registration]:
@@ -14,30 +16,37 @@ def registrations() -> QuerySet[Registration]:
     return Registration.objects.filter(withdraws=None).select_related("withdrawal", "by", "study")
 
 
-def registrations_for(user: User) -> QuerySet[Registration]:
+def registrations_for(user: User, seen: Visibility) -> QuerySet[Registration]:
     """Return the registrations that a person may see who may see results.
 
     One about a study is for those who read the study's results: it may say what annotators must
-    not know. One about a study that is not here names nothing of this installation.
+    not know. One about a study that is not here names nothing of this installation. Who annotates
+    runs blind sees none about their dataset: it names agents.
     """
-    if user.is_superuser:
-        return registrations()
+    rows = registrations()
+    if seen.closed:
+        blind = Dataset.objects.filter(runs__in=seen.closed)
+        here = blind.filter(system=OuterRef("system"), name=OuterRef("dataset"))
+        rows = rows.exclude(Exists(here))
     readable, _ = readable_studies(user)
     closed = Study.objects.exclude(pk__in=[study.pk for study in readable])
     names = {study.name for study in readable}
     hidden = Q(study__in=closed) | Q(
         Exists(closed.exclude(name__in=names).filter(name=OuterRef("study_name"))), study=None
     )
-    return registrations().exclude(hidden)
+    return rows.exclude(hidden)
 
 
 def registrations_about(selection: Selection) -> tuple[Registration, ...]:
     """Return the registrations about the data of a page; without any there is no query.
 
-    The dataset or study was read with ``registered``, whether there are any.
+    The dataset or study was read with ``registered``, whether there are any. Readers to whom runs
+    are closed now see none: it names agents.
     """
     study, dataset = selection.study, selection.dataset
-    if not getattr(study if study is not None else dataset, "registered", False):
+    if selection.closed or not getattr(
+        study if study is not None else dataset, "registered", False
+    ):
         return ()
     if study is not None:
         about = Q(study=study.pk) | Q(study=None, study_name=study.name)

@@ -51,7 +51,9 @@ def freeze(
     Raises `FileRefused` with the faults of the values, and `RegistrationRefused` where data exist.
     """
     now = moment(timezone.now())
-    known = dict(values) | {"registered_at": now}
+    kind = QUESTIONS.get(str(values.get("question")))
+    known = {"correction": kind.correction if kind is not None else "bonferroni"}
+    known |= dict(values) | {"registered_at": now}
     if dataset is not None:
         known |= {"system": dataset.system, "dataset": dataset.name, "version": dataset.version,
                   "checksum": dataset.checksum if _is_hex(dataset.checksum) else ""}  # fmt: skip
@@ -238,8 +240,3 @@ def withdraw(*, row: Registration, reason: str, by: User) -> Registration:
         document=document, digest=sha256(document), title=row.title, system=row.system,
         dataset=row.dataset, study_name=row.study_name, study=row.study, withdraws=row, by=by,
     )  # fmt: skip
-
-
-def kinds() -> list[tuple[str, str]]:
-    """Return the questions that can be registered, with their words."""
-    return [(name, kind.title) for name, kind in QUESTIONS.items()]

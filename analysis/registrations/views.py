@@ -54,7 +54,7 @@ def registration_list(request: HttpRequest) -> HttpResponseBase:
         if isinstance(answer, HttpResponseBase):
             return answer
         context, status = answer, 422 if "faults" in answer else 200
-    rows = registrations_for(person(request))[:MOST_LISTED]
+    rows = registrations_for(person(request), visibility(request))[:MOST_LISTED]
     if wants_csv(request):
         return list_csv("registrations", COLUMNS, rows)
     columns = column_choice(request, "registrations", COLUMNS)
@@ -78,7 +78,11 @@ def _take_file(request: HttpRequest) -> HttpResponseBase | dict[str, Any]:
         document, plan = read_file(data)
     except FileRefused as refused:
         return {"faults": [str(problem) for problem in refused.problems]}
-    here = registrations_for(person(request)).filter(digest=sha256(document)).first()
+    here = (
+        registrations_for(person(request), visibility(request))
+        .filter(digest=sha256(document))
+        .first()
+    )
     return {"verified": plan, "digest": sha256(document), "here": here}
 
 
@@ -219,7 +223,9 @@ def registration_file(request: HttpRequest, registration_id: int, ending: str) -
 def open_registration(request: HttpRequest, registration_id: int) -> Registration:
     """Return a registration that the person may see, or raise 403 or 404."""
     allow(request, VIEW)
-    return get_object_or_404(registrations_for(person(request)), pk=registration_id)
+    return get_object_or_404(
+        registrations_for(person(request), visibility(request)), pk=registration_id
+    )
 
 
 def registration_url(row: Registration) -> str:

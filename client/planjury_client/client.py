@@ -540,6 +540,23 @@ class PlanJury(Transport):
         query = {"format": format, "version": version}
         return self._download("/papers/{paper_id}/file", target, query, paper_id=paper)
 
+    def registrations(self) -> list[dict[str, Any]]:
+        """Return the plans of analyses that were frozen before the first answer."""
+        return list(self._get("/registrations"))
+
+    def registration(self, registration: int) -> dict[str, Any]:
+        """Return a registration with its document, SHA-256 and text for a registry."""
+        return dict(self._get("/registrations/{registration_id}", registration_id=registration))
+
+    def register(
+        self, plan: dict[str, Any], *, dataset: int | None = None, study: int | None = None
+    ) -> dict[str, Any]:
+        """Freeze a plan about the runs on a dataset or the answers in a study, before the first
+        of them.
+        """
+        body = {"dataset": dataset, "study": study, "plan": plan}
+        return dict(self._post("/registrations", body))
+
     def failure_labels(
         self, *, trajectory: int | None = None, set: str = "", label: str = ""
     ) -> Iterator[dict[str, Any]]:

@@ -123,6 +123,9 @@ api:request_analysis              POST login    403      403      403      403  
 api:delete_experiment             GET  405      405      405      405      405      405      405      405      405      405
 api:list_failure_labels           GET  login    403      403      403      403      403      403      ok       403      ok
 api:list_failure_labels           POST login    403      403      403      403      403      403      403      403      404
+api:list_registrations            GET  login    403      403      403      403      403      403      ok       403      ok
+api:list_registrations            POST login    403      403      403      403      403      403      403      403      404
+api:get_registration              GET  login    403      403      403      403      403      403      ok       403      ok
 api:list_questions                GET  login    403      403      403      403      403      403      ok       403      ok
 api:list_questions                POST login    403      403      403      403      403      403      403      403      404
 api:get_question                  GET  login    403      403      403      403      403      403      ok       403      ok

@@ -71,6 +71,7 @@ BODIES: Mapping[str, dict[str, Any]] = {
         "set": "nothing",
         "labels": [{"trajectory": 1, "label": "none", "who": "ada"}],
     },
+    "api:list_registrations": {"dataset": 999_999_999, "plan": {}},
     "api:list_questions": {"question": "is right", "endpoint": "nobody"},
     "api:choose_primary_judging": {"judging": 999_999_999},
     "api:preview_study": {"plan": {}},

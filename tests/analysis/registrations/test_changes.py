@@ -107,7 +107,7 @@ def test_what_was_planned_is_as_registered(key: str) -> None:
 
 
 def test_a_decline_is_as_registered_with_its_own_correction() -> None:
-    planned = agents_world("slope", "decline", measure="safety", correction="holm",
+    planned = agents_world("slope", "decline", measure="safety",
                            comparisons=[{"first": "all", "direction": "<", "second": "0"}],
                            agents=list(NAMES))  # fmt: skip
     assert planned.standing() == ("registered", [], "")

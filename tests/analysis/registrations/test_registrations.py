@@ -1,11 +1,13 @@
 """Freezing, files and pages of registrations."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -27,6 +29,7 @@ from analysis.registrations.services import (
 )
 from analysis.registrations.text import as_text
 from annotation.models import Study
+from benchmarks.api.tokens import create_token
 from benchmarks.core.problems import FileRefused
 from benchmarks.models import Agent, Experiment
 from tests.analysis.human_rows import make_people, make_preferences
@@ -317,3 +320,67 @@ def test_preferences_say_that_agents_are_missing(root: User) -> None:
                                 title=plan.title, study_name=study.name)  # fmt: skip
     text = signed_in(root).get(reverse("analysis:preferences"), {"study": study.pk})
     assert "no run of careful and coin is here" in text.content.decode()
+
+
+def test_a_second_experiment_of_the_name_flips_a_kept_page() -> None:
+    world = agents_world()
+    client, address = signed_in(world.root), reverse("analysis:leaderboard")
+    assert "As registered" in client.get(address, world.query).content.decode()
+    again = Experiment.objects.create(name="Main")
+    for name in ("ada", "bob"):
+        play(world.dataset, name, again)
+    text = client.get(address, world.query).content.decode()
+    assert "experiments of this name (2; registered: 1)" in text
+
+
+# --- Commands and the API -------------------------------------------------------------------------
+
+
+def test_the_command_verifies_imports_and_exports(
+    root: User, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "registration.json"
+    file.write_bytes(registration_file())
+    call_command("registration", "verify", str(file))
+    assert "Verified: “Careful leads”" in capsys.readouterr().out
+    assert not Registration.objects.exists()
+    call_command("registration", "import", str(file), "--user", "root")
+    row = Registration.objects.get()
+    assert row.by == root and "Imported" in capsys.readouterr().out
+    call_command("registration", "export", row.digest[:12])
+    assert read_file(capsys.readouterr().out.encode())[0] == row.document
+    file.write_bytes(registration_file().replace(b"careful", b"careles"))
+    with pytest.raises(CommandError, match="does not verify"):
+        call_command("registration", "import", str(file))
+    for wrong in (["verify", str(tmp_path)], ["export", "0" * 12], ["export", "ab"]):
+        with pytest.raises(CommandError):
+            call_command("registration", *wrong)
+
+
+def test_the_api_freezes_and_refuses_as_the_form_does(root: User) -> None:
+    dataset = make_dataset()
+    for name in ("ada", "bob"):
+        Agent.objects.create(name=name, title=name.title(), kind="scripted")
+    headers = {"authorization": f"Bearer {create_token(user=root, name='test')[1]}"}
+    plan = {
+        "title": "Ada leads", "question": "mean", "measure": "accurate", "level": "mid",
+        "comparisons": [{"first": "ada", "direction": ">", "second": "bob"}],
+        "stopping": "At the end.",
+    }  # fmt: skip
+
+    def send(**body: Any) -> Any:
+        return Client().post("/api/v1/registrations", json.dumps(body), headers=headers,
+                             content_type="application/json")  # fmt: skip
+
+    made = send(dataset=dataset.pk, plan=plan)
+    assert made.status_code == 201 and made.json()["document"]["family"] == 1
+    assert made.json()["sha256"] == sha256(made.json()["document"])
+    assert send(dataset=dataset.pk, plan=plan | {"measure": "beauty"}).status_code == 422
+    assert send(dataset=dataset.pk, plan=plan | {"colour": "red"}).status_code == 422
+    assert send(dataset=dataset.pk, study=1, plan=plan).status_code == 422
+    make_trajectory(make_run(dataset, "ada"), 1)
+    late = send(dataset=dataset.pk, plan=plan | {"title": "Late"})
+    assert late.status_code == 422 and "Too late to register" in late.json()["error"]["message"]
+    address = f"/api/v1/registrations/{made.json()['id']}"
+    assert Client().get(address, headers=headers).json() == made.json()
+    assert len(Client().get("/api/v1/registrations", headers=headers).json()) == 1

@@ -12,10 +12,12 @@ from django.urls import resolve
 
 from analysis.models import FailureClustering
 from analysis.papers.services import create_paper, share_paper
+from analysis.registrations.services import import_registration
 from benchmarks.models import Endpoint, Run
 from config.urls import api as app
 from tests.benchmarks.api.conftest import Caller, bearer
 from tests.benchmarks.api.files import chat_file
+from tests.factories.registrations import registration_file
 
 pytestmark = pytest.mark.engines
 
@@ -38,6 +40,7 @@ WRITES = {
     ("post", "/api/v1/studies/plan"),
     ("post", "/api/v1/failure-labels"),
     ("post", "/api/v1/questions"),
+    ("post", "/api/v1/registrations"),
     ("delete", "/api/v1/runs/{run_id}"),
     ("delete", "/api/v1/experiments/{experiment_id}"),
     ("delete", "/api/v1/datasets/{dataset_id}"),
@@ -60,6 +63,7 @@ BODIES = {
         "labels": [{"trajectory": 1, "label": "none", "who": "ada"}],
     },
     "/api/v1/questions": {"question": "is right", "endpoint": "local"},
+    "/api/v1/registrations": {"dataset": 1, "plan": {}},
     "/api/v1/runs/{run_id}/judging": {"judging": None},
     "/api/v1/studies/{study_id}/status": {"status": "open"},
     f"{ASSIGNMENT}/ratings": {"edits": [{"id": "00000000-0000-0000-0000-000000000000"}]},
@@ -87,6 +91,7 @@ def ids_of(run: Run) -> dict[str, str]:
     )  # fmt: skip
     return {
         "paper_id": str(paper.pk),
+        "registration_id": str(import_registration(data=registration_file(), by=owner)[0].pk),
         "question_id": str(question.pk),
         "run_id": str(run.pk),
         "trajectory_id": str(row.pk),
