@@ -1,7 +1,6 @@
 """Simulate and time estimates that people have corrected, for `docs/statistics.md`.
 
     python -m tests.bench.correcting means     coverage, width and size of means and differences
-    python -m tests.bench.correcting slopes    bias and coverage of changes per turn
     python -m tests.bench.correcting time      1,000,000 judges' scores with 2,000 ratings
 
 Judges are made biased differently by agent, so that their order of the agents is the reverse of the
@@ -11,21 +10,17 @@ true one. Every data set has its own seed.
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
-from analysis.stats.corrected import corrected_slopes
 from analysis.stats.corrected.corrected_means import RatedUnits
 from analysis.stats.corrected.corrected_pairs import CorrectedModels, correct_models
 
-SEED, DATA_SETS, SLOPE_SETS = 20261128, 1000, 100
+SEED, DATA_SETS = 20261128, 1000
 TRUTH = {"Ada": 2.9, "Ben": 3.1, "Cleo": 3.3}
 BIAS = {"Ada": 0.8, "Ben": 0.1, "Cleo": -0.6}
 # Tasks, trials of each task, rated trajectories of each agent.
 SIZES = ((20, 1, 16), (20, 3, 40), (40, 1, 24), (40, 3, 40), (100, 1, 40), (100, 3, 60))
-ENDINGS = ("at random", "high judges’ score", "low judges’ score")
 
 
 def made_units(
@@ -111,70 +106,6 @@ def _all_hold(models: CorrectedModels, truth: dict[str, float]) -> bool:
     return True
 
 
-def made_turns(ending: str, size: int, rated: int, seed: Sequence[int]) -> tuple[Any, ...]:
-    """Return the turns of trajectories without a change: columns of `corrected_slope`.
-
-    A turn is worth its trajectory's level N(3.2, 0.5) plus N(0, 0.5). Judges see that plus 0.3,
-    0.08 more every turn, and N(0, 0.4); people plus N(0, 0.4). After a turn the trajectory ends
-    with a chance of 0.2, or one that rises or falls with its last score of the judges.
-    """
-    rng = np.random.default_rng(list(seed))
-    columns: list[tuple[int, float, float, float]] = []
-    for trajectory in range(size):
-        level = rng.normal(3.2, 0.5)
-        for turn in range(1, 11):
-            worth = level + rng.normal(0, 0.5)
-            judged = worth + 0.3 + 0.08 * (turn - 1) + rng.normal(0, 0.4)
-            columns.append((trajectory, turn, judged, worth + rng.normal(0, 0.4)))
-            steep = {"at random": 0.0, "high judges’ score": 2.0, "low judges’ score": -2.0}[ending]
-            if rng.random() < 1 / (1 + np.exp(1.4 - steep * (judged - 3.5))):
-                break
-    table = np.array(columns)
-    code = table[:, 0].astype(int)
-    drawn = rng.choice(size, rated, replace=False)
-    people = np.where(np.isin(code, drawn), table[:, 3], np.nan)
-    chance = np.full(code.size, rated / size)
-    return code.tolist(), code.tolist(), table[:, 1], table[:, 2], people, chance
-
-
-def slopes() -> None:
-    """Print the table of changes per turn, with the working covariance and without."""
-    within = corrected_slopes.WorkingCovariance(corrected_slopes.ONLY_WITHIN, 0.0, 0.0, 1.0)
-    print("| ending | trajectories | rated | judges | corrected | people alone "
-          "| within, corrected | width |")  # fmt: skip
-    print("|---|---|---|---|---|---|---|---|")
-    for ending in ENDINGS:
-        for size, rated in ((40, 20), (100, 40)):
-            found: dict[str, list[float]] = {}
-            for number in range(SLOPE_SETS):
-                seed = (SEED, ENDINGS.index(ending), size, number)
-                turns = made_turns(ending, size, rated, seed)
-                one = corrected_slopes.corrected_slope(*turns)
-                with patch.object(corrected_slopes.WorkingCovariance, "of", lambda *_: within):
-                    other = corrected_slopes.corrected_slope(*turns)
-                for name, estimate in (
-                    ("corrected", one.estimate), ("people", one.people),
-                    ("within", other.estimate),
-                ):  # fmt: skip
-                    assert estimate.interval is not None
-                    assert estimate.value is not None
-                    found.setdefault(name, []).append(estimate.value)
-                    found.setdefault(f"held {name}", []).append(estimate.interval.holds(0))
-                    found.setdefault(f"width {name}", []).append(estimate.interval.half_width)
-                found.setdefault("judges", []).append(one.judges or 0.0)
-            mean = {name: float(np.mean(values)) for name, values in found.items()}
-            cells = [
-                f"{mean[f'held {name}']:.2f} ({mean[name]:+.3f})"
-                for name in ("corrected", "people", "within")
-            ]
-            width = mean["width corrected"] / mean["width people"]
-            print(
-                f"| {ending} | {size} | {rated} | {mean['judges']:+.3f} | {' | '.join(cells)} "
-                f"| {width:.2f} |",
-                flush=True,
-            )
-
-
 def timed() -> None:
     """Time the correction of ten agents with 100,000 units each, 200 of them rated."""
     rng = np.random.default_rng(SEED)
@@ -195,4 +126,4 @@ def timed() -> None:
 
 
 if __name__ == "__main__":
-    {"means": means, "slopes": slopes, "time": timed}[(sys.argv[1:] or ["time"])[0]]()
+    {"means": means, "time": timed}[(sys.argv[1:] or ["time"])[0]]()
