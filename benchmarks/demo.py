@@ -56,6 +56,7 @@ def start_demo_runs(dataset: Dataset, runs: DemoRuns) -> list[Run]:
         agents=[agents[name] for name in runs.agents],
         levels=[runs.level] if runs.level else (),
         settings=runs.settings,
+        roles=runs.roles,
         seed=SEED,
         name=experiment_name(dataset, runs),
     )

@@ -15,6 +15,7 @@ from annotation.demo.studies import (
     TURN_SCORES,
     VIOLATION_CHECK,
     DemoStudy,
+    correcting_study,
     ensure_demo_sessions,
     ensure_demo_study,
     simulate_demo_study,
@@ -135,7 +136,9 @@ def load_demo(job: Job, progress: Progress) -> None:
     _make_study(TURN_SCORES, dataset, progress)
     # Pages of analysis open on what was made last: on the dataset with the most agents.
     for system, demo in reversed(others):
-        _load_dataset(job, system, demo, progress)
+        loaded = _load_dataset(job, system, demo, progress)
+        if demo.rated:
+            _make_study(correcting_study(demo.rated), loaded, progress)
     ensure_demo_sessions(dataset, progress)
     # Leaderboards ask what blind policies score; other workers find that out meanwhile.
     demos = Dataset.objects.filter(is_demo=True, made_by=None, removed_at=None)

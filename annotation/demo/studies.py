@@ -1,6 +1,7 @@
 """The demo's studies: ten questions, violation check, filter check and live sessions."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
@@ -12,6 +13,7 @@ from annotation.models import Membership, Study
 from annotation.planning.planned_study import plan_study
 from annotation.planning.preset_plans import (
     LEVEL,
+    correcting_plan,
     filter_plan,
     paper_plan,
     shared_plan,
@@ -62,6 +64,12 @@ TURN_SCORES = DemoStudy("turns", "Scores of every turn", turn_plan, (1.0,) * 3, 
 SHARED_ITEMS = DemoStudy(
     "shared", "Three annotators on the same plans", shared_plan, (1.0,) * 3, joined=False
 )
+
+
+def correcting_study(rated: int) -> DemoStudy:
+    """Return the study in which people rate so many plans of each agent, to correct judges."""
+    plan = partial(correcting_plan, rated=rated)
+    return DemoStudy("correcting", "Plans to correct the judge by", plan, (1.0,) * 4, joined=False)
 
 
 def simulated_names(count: int) -> list[str]:

@@ -60,6 +60,16 @@ def shared_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> St
     return replace(plan, raters=len(annotators), information="", consent="")
 
 
+def correcting_plan(
+    dataset: Dataset, annotators: Sequence[str], *, name: str, rated: int
+) -> StudyPlan:
+    """Plan so many trajectories of each agent, drawn at random, one annotator each."""
+    plan = _plan_by_agent(dataset, annotators, 0, name, TEN_QUESTIONS)
+    sample = Sample(way="per_model", count=rated, take_fewer=True)
+    items = replace(plan.items, sample=sample)
+    return replace(plan, items=items, raters=1, information="", consent="")
+
+
 def violation_plan(
     dataset: Dataset, annotators: Sequence[str] = (), *, name: str, places: int = 0
 ) -> StudyPlan:

@@ -19,6 +19,7 @@ class DemoRuns:
     agents: tuple[str, ...]
     level: str = ""
     settings: Json = field(default_factory=dict)
+    roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,15 @@ class DemoRejudging:
 
 @dataclass(frozen=True)
 class DemoDataset:
-    """A dataset that ships with the product; ``candidates`` returns its rows for filter checks."""
+    """A dataset that ships with the product; ``candidates`` returns its rows for filter checks.
+
+    ``rated``: how many plans of each agent simulated people rate, drawn at random, in a study of
+    its own.
+    """
 
     name: str
     load: Callable[[], TaskFile]
     runs: tuple[DemoRuns, ...] = ()
     rejudging: DemoRejudging | None = None
     candidates: Callable[[Iterable[TaskWithProfiles]], Iterable[CandidateRow]] | None = None
+    rated: int = 0

@@ -1,6 +1,7 @@
 """The demo datasets of AdaPlanBench, and what is run on them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from benchmarks.core.ports.importer import TaskFile
 from benchmarks.core.types import Candidate, Json, Profile, Task
 from benchmarks.core.yaml_files import read_yaml_file
 from benchmarks.systems.adaplanbench.demo import LEVELS, load_demo_tasks, load_full_tasks
-from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
+from benchmarks.systems.adaplanbench.scripted import FAVOURITE, PARTIAL, TEMPERAMENTS
 
 # --- Candidates of the demo tasks -----------------------------------------------------------------
 
@@ -159,6 +160,27 @@ def _full_size() -> TaskFile:
     return _file(load_full_tasks(), notes)
 
 
+def _one_kind() -> TaskFile:
+    """Return each household task twice: with what the world, and what the user, rules out."""
+    tasks = [
+        (
+            replace(task, id=f"{task.id}-{kind}"),
+            tuple(
+                Profile(profile.level, profile.of_kind(kind))
+                for profile in profiles
+                if profile.level == LEVEL
+            ),
+        )
+        for task, profiles in load_demo_tasks()
+        for kind in ("world", "user")
+    ]
+    notes = (
+        "The tasks of the household demo with one kind of constraints each. The only rubric judge "
+        "shares the creature of habit's taste; simulated people rated a random part of the plans."
+    )
+    return _file(tasks, notes)
+
+
 def _ten_agents(level: str) -> DemoRuns:
     return DemoRuns(f"ten scripted agents, {level}", AGENTS, level)
 
@@ -190,5 +212,18 @@ DEMO = (
             # Pages open on what was made last.
             *(_ten_agents(level) for level in FULL_LEVELS),
         ),
+    ),
+    DemoDataset(
+        "Partial judge demo",
+        _one_kind,
+        runs=(
+            DemoRuns(
+                "three scripted agents, one partial judge",
+                ("careful-tracker", "coin-flipper", FAVOURITE),
+                LEVEL,
+                roles={"rubric_judge": (PARTIAL,)},
+            ),
+        ),
+        rated=40,
     ),
 )

@@ -229,28 +229,39 @@ SEVERITIES: Mapping[str, tuple[str, Severity]] = {
 }
 
 
-def _rubric_judge(name: str, character: Severity) -> Callable[[Task, Json], Answerer]:
+# A judge that shares an agent's taste, as models prefer texts of their own kind; by how many points
+# at most a plan gains or loses.
+PARTIAL, FAVOURITE, FAVOUR = "judge-partial", "creature-of-habit", 2.0
+
+
+def _rubric_judge(
+    name: str, character: Severity, favourite: str = ""
+) -> Callable[[Task, Json], Answerer]:
     def build(task: Task, parameters: Json) -> Answerer:
         known = KnownPlans(task)
+        liked = way_noise(favourite, task, stages_of(task)) if favourite else {}
 
         def rule(ask: Ask, seed: int) -> Answer:
             plan = known.find(ask.context["plan"])
             rng = random.Random(seed)
             scores: dict[str, int | None] = {}
+            favour = liked.get(plan.key, 0.0) if plan is not None else 0.0
+            bias = character.bias + FAVOUR * math.tanh(favour)
             reasons: dict[str, str] = {}
             for dimension in DIMENSIONS:
                 if plan is None or dimension.key not in plan.quality:
                     scores[dimension.key] = None
                     reasons[dimension.key] = "the scripted judge knows nothing of this plan"
                     continue
-                level = plan.quality[dimension.key] + character.bias
+                level = plan.quality[dimension.key] + bias
                 level -= 0.3 * (dimension.key in character.harsh_on)
                 score = min(5, max(1, round(level + rng.gauss(0, character.spread))))
                 scores[dimension.key] = score
                 reasons[dimension.key] = dimension.anchors[min(5, score + 1 - score % 2)]
             return Answer(canonical_json({"scores": scores, "reasons": reasons}))
 
-        return Scripted(name, VERSION, rule, asdict(character))
+        shown = {**asdict(character), **({"favourite": favourite} if favourite else {})}
+        return Scripted(name, VERSION, rule, shown)
 
     return build
 
@@ -342,6 +353,10 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
                 name, "rubric_judge", title, VERSION, _rubric_judge(name, character), pool_only=True
             )
             for name, (title, character) in SEVERITIES.items()
+        ),
+        ScriptedPolicy(
+            PARTIAL, "rubric_judge", "Partial judge", VERSION,
+            _rubric_judge(PARTIAL, Severity(0.0, 0.30), FAVOURITE), pool_only=True,
         ),
         ScriptedPolicy(
             "plain-words", "simulator", "Scripted user simulator", VERSION, _simulator

@@ -96,9 +96,10 @@ def test_the_job_makes_runs_and_a_study_partly_answered(
     job = load()
     # 3 tasks x 3 agents, 1 full-size task x 3 agents x 3 levels, 2 tasks x 1 agent x 3 conditions
     # among tools, 2 planning questions x 1 agent, 2 meals x 4 methods and 2 whose steps are
-    # corrected, 2 tasks in a house x 4 conditions, and one plan judged again
-    assert (job.status, job.done, job.total) == ("done", 45, 45)
-    assert Run.objects.filter(is_demo=True, status="done").count() == 26
+    # corrected, 2 tasks in a house x 4 conditions, 2 tasks x 1 agent with a partial judge, and one
+    # plan judged again
+    assert (job.status, job.done, job.total) == ("done", 47, 47)
+    assert Run.objects.filter(is_demo=True, status="done").count() == 27
     full = Run.objects.filter(dataset__name="Full-size household demo")
     assert sorted(full.values_list("level", flat=True)) == ["high"] * 3 + ["low"] * 3 + ["mid"] * 3
     _, household = demo_named("Household demo")
@@ -249,7 +250,7 @@ def test_killed_again_and_again_it_ends_as_if_undisturbed(
         break
     assert kills > jobs.MAX_ATTEMPTS
     assert (job.status, job.message) == ("done", "The demo is complete")
-    assert Study.objects.count() == 6
+    assert Study.objects.count() == 7
     assert LiveSession.objects.count() == 2
     assert content() == expected
 
@@ -266,7 +267,7 @@ def test_loading_that_failed_can_be_taken_up(monkeypatch: pytest.MonkeyPatch) ->
     jobs.perform(job_id=again.pk, owner="worker")
     again.refresh_from_db()
     assert again.status == "done"
-    assert Study.objects.count() == 6
+    assert Study.objects.count() == 7
     assert LiveSession.objects.count() == 2
 
 
