@@ -32,6 +32,7 @@ class SpanOut(Schema):
 _TYPES: dict[Kind, Any] = {
     "text": str | None,
     "whole": int | None,
+    "share": float | None,
     "truth": bool | None,
     "time": datetime | None,
     "texts": list[str] | None,

@@ -9,7 +9,13 @@ from annotation.exports.columns import SCHEMA_VERSION, SPAN, ExportColumn
 from annotation.exports.scope import Scope
 from annotation.exports.table import design_name
 
-_DTYPES = {"text": "string", "whole": "int64", "truth": "bool", "time": "string"}
+_DTYPES = {
+    "text": "string",
+    "whole": "int64",
+    "share": "float64",
+    "truth": "bool",
+    "time": "string",
+}
 _SIZES = (("n<1K", 1_000), ("1K<n<10K", 10_000), ("10K<n<100K", 100_000), ("100K<n<1M", 10**6))
 ITEM_COLUMNS = (
     ExportColumn("item", "whole", "number of the item"),

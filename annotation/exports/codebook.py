@@ -20,6 +20,7 @@ from annotation.questionnaires.decisions import DECISIONS
 TYPES: Mapping[str, tuple[str, str]] = {
     "text": ("text", "string"),
     "whole": ("whole number", "Int64"),
+    "share": ("number from 0 to 1", "Float64"),
     "truth": ("1 for true, 0 for false", "boolean"),
     "time": ("time in UTC, ISO 8601", "datetime64[ns, UTC]"),
     "texts": ("list of texts, as JSON", "string"),

@@ -8,8 +8,8 @@ from typing import Literal
 SCHEMA_VERSION = 1
 FORMAT = "planjury-study"
 
-# ``texts`` is a list of texts, ``spans`` a list of places in a trajectory.
-Kind = Literal["text", "whole", "truth", "time", "texts", "spans"]
+# ``share`` is a number from 0 to 1, ``texts`` a list of texts, ``spans`` one of places.
+Kind = Literal["text", "whole", "share", "truth", "time", "texts", "spans"]
 SPAN: Sequence[tuple[str, Kind]] = (
     ("turn", "whole"),
     ("where", "text"),
@@ -63,6 +63,14 @@ _ITEM = (
     ),
     ExportColumn(
         "other_trajectory_id", "whole", "the second trajectory on this installation", True, True
+    ),
+    ExportColumn(
+        "probability",
+        "share",
+        "with which the trajectory was drawn for this study; empty where that is not stored, for "
+        "items that were added later, and after an import",
+        True,
+        True,
     ),
 )
 _RATER = (

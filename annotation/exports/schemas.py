@@ -17,6 +17,7 @@ Json = dict[str, Any]
 _TYPES: Mapping[str, Json] = {
     "text": {"type": "string"},
     "whole": {"type": "integer"},
+    "share": {"type": "number", "minimum": 0, "maximum": 1},
     "truth": {"type": "boolean"},
     "time": {"type": "string", "format": "date-time"},
     "texts": {"type": "array", "items": {"type": "string"}},

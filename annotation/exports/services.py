@@ -121,6 +121,7 @@ def _schema(columns: Iterable[ExportColumn]) -> Any:
     kinds = {
         "text": arrow.string(),
         "whole": arrow.int64(),
+        "share": arrow.float64(),
         "truth": arrow.bool_(),
         "time": arrow.timestamp("us", tz="UTC"),
         "texts": arrow.list_(arrow.string()),

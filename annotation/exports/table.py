@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from annotation.designs.draws import read_draws
 from annotation.exports.assignments import (
     CLIENTS,
     ExportedAnswer,
@@ -19,10 +20,11 @@ from annotation.exports.columns import (
     columns_for,
 )
 from annotation.exports.scope import Scope, is_simulated
-from annotation.models import Aspect, Assignment, Study
+from annotation.models import Aspect, Assignment, Item, Study
 from annotation.questionnaires import Question, load_questionnaire
 from annotation.questionnaires.requirements import study_questions
 from annotation.ratings.selectors import turn_of
+from annotation.studies.design import DRAWN, study_design
 
 Row = dict[str, Any]
 # What all rows of an assignment have in common, what all of a place on a form have, and what was
@@ -76,6 +78,8 @@ class AssignmentTables:
             "study": study.name,
         }
         self.design: Row = {"design": design_name(study), "seed": study.seed}
+        self.design_record = study_design(study).record
+        self.probabilities = read_draws(self.design_record.get(DRAWN, ()))
         self.asked: dict[tuple[str, str, str], Row] = {}
 
     def ratings(self, assignment: ExportedAssignment) -> Iterator[Parts]:
@@ -113,6 +117,13 @@ class AssignmentTables:
             }
             yield front, self._asked(assignment, (edit.question, edit.subject)), answers
 
+    def _probability(self, assignment: ExportedAssignment) -> float | None:
+        """Return the probability of a main item of the plan; later ones were added by hand."""
+        planned = int(self.design_record.get("items") or assignment.item)
+        if assignment.use != Item.Use.MAIN or assignment.item > planned:
+            return None
+        return self.probabilities.get(assignment.trajectory or 0)
+
     def _front(self, assignment: ExportedAssignment) -> Row:
         """Return what all rows of an assignment have in common."""
         scope, person = self.scope, assignment.person
@@ -134,6 +145,7 @@ class AssignmentTables:
                 "trajectory_id": assignment.trajectory,
                 "other_model": assignment.other_model,
                 "other_trajectory_id": assignment.other,
+                "probability": self._probability(assignment),
             }
         row["rater"] = scope.pseudonyms.rater(person.user_id)
         if scope.names:

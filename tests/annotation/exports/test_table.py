@@ -17,6 +17,7 @@ from annotation.exports.table import (
 from annotation.models import Annotator, Aspect, Participant, Rating
 from annotation.people.services import unblind_annotator
 from annotation.ratings.services import record_rating
+from annotation.studies.design import DRAWN
 from tests.annotation.exports.worlds import SPAN, World, history_rows, make_world, rating_rows
 from tests.annotation.rows import SECRETS
 
@@ -175,3 +176,18 @@ def test_csv_is_no_program_for_a_spreadsheet(world: World) -> None:
     first, second, *_ = (row for row in csv.DictReader(io.StringIO(text)) if row["part"] == "main")
     assert first["comment"] == "'=1+1, “so” to say"
     assert (first["chosen"], second["chosen"], first["flag"]) == ('["w1"]', "[]", "1")
+
+
+def test_probabilities_of_drawn_items_are_in_the_table_and_not_of_those_added_later(
+    world: World,
+) -> None:
+    study = world.study
+    rows = [row for row in rating_rows(Scope(study)) if row["use"] == "main"]
+    items = sorted({(row["item"], row["trajectory_id"]) for row in rows if row["trajectory_id"]})
+    (first, drawn), (later, added) = items[0], items[-1]
+    design = {**study.settings.get("design", {}), "items": later - 1}
+    study.settings = {**study.settings, "design": {**design, DRAWN: [[0.25, f"{drawn},{added}"]]}}
+    study.save(update_fields=["settings"])
+    chances = {row["item"]: row["probability"] for row in rating_rows(Scope(study))}
+    assert (chances[first], chances[later]) == (0.25, None)
+    assert "probability" not in next(iter(rating_rows(Scope(study, only=world.ann))))
