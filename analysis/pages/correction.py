@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from analysis.frames.outcomes import ACCURATE, VALID, outcome_frame
 from analysis.frames.rated_plans import RatedPlans, passes, rated_plans
 from analysis.kit import columns
+from analysis.kit.columns import Column
 from analysis.kit.links import Link
 from analysis.kit.page import Page
 from analysis.reports import system_facts
 from analysis.reports.formatting import Unit, counted, difference, listed, plural
 from analysis.stats.comparison.model_comparisons import ModelComparisons
-from analysis.stats.corrected.corrected_means import RatedUnits
+from analysis.stats.corrected.corrected_means import CorrectedMean, RatedUnits
 from analysis.stats.corrected.corrected_pairs import CorrectedModels, correct_models
 from analysis.stats.descriptive.means import Scale
 from analysis.stats.results import Estimate
@@ -192,24 +193,31 @@ def show_correction(page: Page, models: CorrectedModels, unit: Unit, title: str)
         "corrected",
         f"{title} of judges, of people, and corrected",
         labels,
-        [
-            columns.agent(lambda label: run_of[label]),
-            columns.number("Judges", lambda label: models.means[label].judges, unit,
-                           help="Mean of all plans that a study drew from", reason=NOT_JUDGED),
-            columns.estimate("People", lambda label: models.means[label].people, unit,
-                             help="Rated plans alone, weighted"),
-            columns.estimate("Corrected", lambda label: models.means[label].estimate, unit),
-            columns.number("Moved", lambda label: models.means[label].moved, unit,
-                           help="Corrected minus judges", reason=NOT_CORRECTED),
-            columns.count("Rated", lambda label: models.means[label].rated,
-                          help="Drawn plans that people rated"),
-            columns.number("Weight of judges", lambda label: models.means[label].weight, "number",
-                           help="λ: 0 takes people alone, 1 the judges’ scores in full",
-                           reason=NOT_CORRECTED),
-        ],
+        [columns.agent(lambda label: run_of[label]), *corrected_columns(models.means, unit)],
         link=lambda label: Link(runs=(run_of[label].pk,)),
         note="95 % t intervals by task.",
-    )  # fmt: skip
+    )
+
+
+def corrected_columns(
+    means: Mapping[str, CorrectedMean], unit: Unit, source: str = "plans that a study drew from"
+) -> list[Column[str]]:
+    """Return what a corrected mean was made of, by its name."""
+    items = source.partition(" ")[0]
+    return [
+        columns.number("Judges", lambda name: means[name].judges, unit,
+                       help=f"Mean of all {source}", reason=NOT_JUDGED),
+        columns.estimate("People", lambda name: means[name].people, unit,
+                         help=f"Rated {items} alone, weighted"),
+        columns.estimate("Corrected", lambda name: means[name].estimate, unit),
+        columns.number("Moved", lambda name: means[name].moved, unit,
+                       help="Corrected minus judges", reason=NOT_CORRECTED),
+        columns.count("Rated", lambda name: means[name].rated,
+                      help=f"Drawn {items} that people rated"),
+        columns.number("Weight of judges", lambda name: means[name].weight, "number",
+                       help="λ: 0 takes people alone, 1 the judges’ scores in full",
+                       reason=NOT_CORRECTED),
+    ]  # fmt: skip
 
 
 def listed_moves(moved: Sequence[tuple[float, str]], unit: Unit) -> str:

@@ -5,7 +5,13 @@ from functools import partial
 from typing import NamedTuple
 
 from analysis.agreement.judges_and_people import JudgeComparison
-from analysis.agreement.report import ONE_EACH, UNLIKE_PART, RaterGroup, TidyReport
+from analysis.agreement.report import (
+    ONE_EACH,
+    UNLIKE_PART,
+    RaterGroup,
+    SectionReport,
+    TidyReport,
+)
 from analysis.figures.agreement import agreement_bars, agreement_shares
 from analysis.figures.ratings import score_bars
 from analysis.kit import columns
@@ -13,6 +19,7 @@ from analysis.kit.columns import Column
 from analysis.kit.few_clusters import with_few_clusters
 from analysis.kit.links import Link
 from analysis.kit.page import Sheet, report_of
+from analysis.pages.correction import corrected_columns, listed_moves
 from analysis.pages.own_table import notes
 from analysis.pages.own_table.alternative import (
     missing,
@@ -117,6 +124,7 @@ def _section(
     tests = [test for test in part.family if test.passed is not None]
     family, shown = family_of([part]), drawn(section)
     sheet.answer(_answer(part, tests))
+    sheet.answer(_moves(section))
     if ONE_EACH in section.warnings:
         sheet.warning(
             "Every item was scored by one person. Alpha, kappa and ICC among people do not exist "
@@ -141,6 +149,18 @@ def _section(
     verdict_note = notes.alternative_note(family) if family is not None else ""
     if tests:
         sheet.ready_table(verdicts, note=verdict_note)
+    if section.corrected:
+        sheet.table(
+            "corrected",
+            "Mean of each judge over all items, corrected by people",
+            list(section.corrected),
+            [
+                columns.text("Judge", lambda name: name),
+                *corrected_columns(section.corrected, "points", "items that could be drawn"),
+            ],
+            link=lambda _: None,
+            note=f"95 % t intervals by {section.unit}. People rated items drawn by `probability`.",
+        )
     yield
     single = len(judges_of(section))
     only = (
@@ -290,6 +310,19 @@ def _answer(part: SectionPart, tests: Sequence[AltTest]) -> str:
             why = "no item was scored by a judge and a person"
         words.append(f"{NOT_TESTABLE}: {why}.")
     return " ".join(filter(None, words))
+
+
+def _moves(section: SectionReport) -> str:
+    """Say how far people’s ratings of drawn items move each judge’s mean, or why they do not."""
+    moved = sorted(
+        (mean.moved, name) for name, mean in section.corrected.items() if mean.moved is not None
+    )
+    if moved:
+        rated = plural(max(mean.rated for mean in section.corrected.values()), "drawn item")
+        by = listed_moves(moved, "points")
+        return f"Ratings of {rated} move the mean over all items: {by} points."
+    reasons = {mean.estimate.undefined for mean in section.corrected.values()}
+    return f"Judges are not corrected: {listed(sorted(reasons))}." * bool(reasons)
 
 
 def _closeness(one: JudgeComparison) -> str:

@@ -10,8 +10,9 @@ from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.filters.page_filters import with_measure, with_people, with_scores
 from analysis.reports.content import Report
-from annotation.models import Study
+from annotation.models import Assignment, Rating, Study
 from annotation.studies.design import DRAWN
+from benchmarks.models import JudgeScore
 from tests.analysis.page_reports import report_of
 from tests.analysis.rows import (
     KEYS,
@@ -23,6 +24,7 @@ from tests.analysis.rows import (
     make_study,
     make_trajectory,
 )
+from tests.benchmarks.api.conftest import Caller, bearer
 
 pytestmark = pytest.mark.django_db
 TASKS, RATED = 50, 40
@@ -170,3 +172,62 @@ def test_pairs_are_compared_by_corrected_means() -> None:
     judged = report("compare-models", "judges", measure="accurate").sentence
     assert "Ada and Ben do not differ clearly: Ada is 20.0 points higher" in judged
     assert "move" not in report("compare-models", "corrected", measure="turns").sentence
+
+
+def test_the_api_returns_all_three_of_the_switch() -> None:
+    plant()
+    caller = Caller(bearer(make_person("rita", superuser=True)))
+    firsts = {}
+    for scores in ("judges", "people", "corrected"):
+        body = caller.get("/analysis/leaderboard", scores=scores).json()
+        board = next(table for table in body["tables"] if table["name"] == "board")
+        firsts[scores] = board["rows"][0][0]
+    assert firsts == {"judges": "Ada", "people": "Cleo", "corrected": "Cleo"}
+
+
+def keep_ratings(agent: str, most: int) -> None:
+    """Keep an agent's ratings of its first tasks alone."""
+    rated = Assignment.objects.filter(trajectory__run__agent__name=agent).order_by("pk")
+    Rating.objects.filter(assignment__in=list(rated)[most:]).delete()
+    Assignment.objects.filter(pk__in=[row.pk for row in list(rated)[most:]]).delete()
+
+
+@pytest.mark.parametrize(
+    ("rated", "reason"),
+    [
+        (0, "people rated none of them"),
+        (1, "people rated one of them only"),
+        (3, "what people rated belongs to 3 tasks only"),
+    ],
+)
+def test_an_agent_with_too_few_ratings_is_undefined_with_its_reason(
+    rated: int, reason: str
+) -> None:
+    plant()
+    keep_ratings("ben", rated)
+    made = report("leaderboard", "corrected")
+    assert column(made, "corrected", "corrected")["Ben"] is None
+    assert str(column(made, "corrected note", "corrected")["Ben"]).startswith(reason)
+    assert column(made, "rank")["Ben"] is None
+    assert order(made)[:2] == ["Cleo", "Ada"]
+
+
+@pytest.mark.parametrize("probability", [0.0, 1.5, -0.2])
+def test_impossible_probabilities_correct_nothing(probability: float) -> None:
+    study = plant()
+    rows = study.settings["design"][DRAWN]
+    study.settings["design"][DRAWN] = [[probability, ids] for _, ids in rows]
+    study.save(update_fields=["settings"])
+    made = report("leaderboard", "corrected")
+    assert set(column(made, "corrected", "corrected").values()) <= {None}
+    assert {column(made, "rank")[name] for name in ("Ada", "Ben", "Cleo")} == {None}
+
+
+def test_a_judge_who_scores_everything_alike_corrects_nothing() -> None:
+    plant()
+    JudgeScore.objects.update(value=3)
+    made = report("rubric", "corrected")
+    key = next(name for name in list(made.tables[0].header) if name.endswith("feasibility"))
+    assert column(made, key, "means")["Ada"] is None
+    people = report("rubric", "people")
+    assert float(str(column(people, key, "means")["Ada"])) > 1
