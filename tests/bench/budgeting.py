@@ -76,10 +76,15 @@ def made_scores(
     return scores[kept], {name: codes[kept].tolist() for name, codes in labels.items()}, given
 
 
-def made_budget(seed: Sequence[int], design: Design, spread: Spread) -> Budget:
-    """Return the budget of made scores, judges as a sample."""
-    scores, labels, _ = made_scores(seed, design, spread)
-    return budget_of(scores, **labels)
+def budgets_before_and_after(
+    seed: Sequence[int], design: Design, larger: Design, spread: Spread
+) -> tuple[Budget, Budget]:
+    """Return the budget of made scores, judges as a sample, and that of the data they grow to."""
+    scores, labels, _ = made_scores(seed, larger, spread)
+    sizes = dict(zip(labels, design, strict=True))
+    first = np.all([np.array(codes) < sizes[name] for name, codes in labels.items()], axis=0)
+    few = {name: np.array(codes)[first].tolist() for name, codes in labels.items()}
+    return budget_of(scores[first], **few), budget_of(scores, **labels)
 
 
 def true_variance(design: Design, spread: Spread) -> float:
@@ -95,13 +100,13 @@ def projections() -> None:
           " projected error | true error | ratio |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|")
     for design, spread in CASES:
-        budgets = [made_budget((SEED, *design, n), design, spread) for n in range(DATA_SETS)]
         for facet, more in STEPS:
             larger = design._replace(**{facet: getattr(design, facet) + more})
-            there = [
-                made_budget((SEED, 1, *larger, n), larger, spread).half_width
+            pairs = [
+                budgets_before_and_after((SEED, *larger, n), design, larger, spread)
                 for n in range(DATA_SETS)
             ]
+            budgets, there = [now for now, _ in pairs], [after.half_width for _, after in pairs]
             projected = [one.project(**{facet: more}).half_width for one in budgets]
             grown = {name: getattr(larger, name) / getattr(design, name) for name in design._fields}
             errors = [_error(one, grown) for one in budgets]

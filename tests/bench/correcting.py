@@ -2,19 +2,26 @@
 
     python -m tests.bench.correcting means     coverage, width and size of means and differences
     python -m tests.bench.correcting time      1,000,000 judges' scores with 2,000 ratings
+    python -m tests.bench.correcting page      the same through the leaderboard, cold and warm
 
 Judges are made biased differently by agent, so that their order of the agents is the reverse of the
 true one. Every data set has its own seed.
 """
 
 import sys
+import tempfile
 import time
+import uuid
 from collections.abc import Sequence
 
 import numpy as np
+from django.utils import timezone
 
 from analysis.stats.corrected.corrected_means import RatedUnits
 from analysis.stats.corrected.corrected_pairs import CorrectedModels, correct_models
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
+from tests.bench.analysing import fill, measure
+from tests.bench.storing import set_up
 
 SEED, DATA_SETS = 20261128, 1000
 TRUTH = {"Ada": 2.9, "Ben": 3.1, "Cleo": 3.3}
@@ -125,5 +132,72 @@ def timed() -> None:
         print(f"1,000,000 units, 2,000 of them rated, {when}: {time.process_time() - start:.2f} s")
 
 
+def rate_drawn(each: int) -> None:
+    """Store a study in which one person rated so many drawn plans of each agent shown."""
+    from django.contrib.auth.models import User
+
+    from analysis.filters import Filters
+    from analysis.filters.datasets import select_runs
+    from annotation.models import Annotator, Assignment, Item, Rating, RatingEdit, Study
+    from annotation.studies.design import DRAWN
+    from benchmarks.models import Run, Trajectory
+
+    Run.objects.update(settings={"tau": 3.5, "dimensions": "all"})
+    user = User.objects.create_user("rater")
+    Annotator.objects.create(user=user)
+    study = Study.objects.create(name="Drawn", questionnaire="ten_questions@1", status="open")
+    rng, ids, drawn = np.random.default_rng(SEED), [], []
+    for run in select_runs(Filters()).runs:
+        plans = list(Trajectory.objects.filter(run=run.pk).order_by("pk"))
+        ids += [plan.pk for plan in plans]
+        drawn += [plans[at] for at in rng.choice(len(plans), min(each, len(plans)), replace=False)]
+    items = Item.objects.bulk_create(
+        Item(study=study, trajectory=plan, task_id=plan.task_id, asked=[], rank=rank, wanted=1)
+        for rank, plan in enumerate(drawn, 1)
+    )
+    done = Assignment.objects.bulk_create(
+        Assignment(study=study, item=item, annotator=user, trajectory=item.trajectory,
+                   position=item.rank, state="submitted", submitted_at=timezone.now())
+        for item in items
+    )  # fmt: skip
+    keys = [dimension.key for dimension in DIMENSIONS]
+    edits = RatingEdit.objects.bulk_create(
+        RatingEdit(assignment=one, question=key, value=int(rng.integers(2, 6)),
+                   client_id=uuid.uuid4(), by=user)
+        for one in done for key in keys
+    )  # fmt: skip
+    Rating.objects.bulk_create(
+        Rating(assignment=edit.assignment, question=edit.question, value=edit.value, edit=edit,
+               updated_at=timezone.now())
+        for edit in edits
+    )  # fmt: skip
+    share = len(drawn) / len(ids)
+    design = {DRAWN: [[share, ",".join(map(str, ids))]], "items": len(drawn)}
+    Study.objects.filter(pk=study.pk).update(settings={"design": design})
+    print(f"{len(drawn):,} rated plans, {len(edits):,} answers")
+
+
+def page(scores: int = 1_000_000, each: int = 200) -> None:
+    """Time the leaderboard by judges and corrected, over all scores that a database holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        set_up(folder)
+        from django.conf import settings
+        from django.contrib.auth.models import User
+        from django.core.management import call_command
+        from django.test import Client
+
+        call_command("collectstatic", interactive=False, verbosity=0)
+        settings.ALLOWED_HOSTS = ["testserver"]
+        print(f"{fill(scores):,} scores")
+        rate_drawn(each)
+        client = Client()
+        client.force_login(User.objects.create_superuser("bench"))
+        for whose in ("judges", "corrected"):
+            url = f"/analysis/leaderboard/?scores={whose}"
+            client.get(url)  # templates and modules are loaded
+            cold, warm, told = measure(client, url)
+            print(f"leaderboard, {whose}: cold {cold:.2f} s, warm {warm:.3f} s, {told=}")
+
+
 if __name__ == "__main__":
-    {"means": means, "time": timed}[(sys.argv[1:] or ["time"])[0]]()
+    {"means": means, "time": timed, "page": page}[(sys.argv[1:] or ["time"])[0]]()

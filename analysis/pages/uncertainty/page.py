@@ -1,6 +1,7 @@
 """What makes the interval of an agent's mean wide, and what would narrow it at which cost?"""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.figures.layout.theme import Figure
@@ -18,6 +19,7 @@ from analysis.pages.uncertainty.rows import (
     budget_of_rows,
     costs_of,
     overall,
+    person_budgets,
     rating_budgets,
     score_rows,
 )
@@ -39,6 +41,7 @@ from analysis.stats.uncertainty.components import (
     PLAN_JUDGE,
     REST,
     SETTING,
+    SITTING,
     TASK,
     TASK_JUDGE,
 )
@@ -54,6 +57,7 @@ TITLES: Mapping[str, str] = {
     TASK_JUDGE: "Judges by task",
     PLAN_JUDGE: "Judges by plan",
     SETTING: "Judging again",
+    SITTING: "Judgings by plan",
     REST: "All else",
 }
 # Words of the answer: "the choice of 3 judges".
@@ -64,6 +68,7 @@ CAUSES: Mapping[str, str] = {
     TASK_JUDGE: "what each judge makes of a task",
     PLAN_JUDGE: "what each judge makes of a plan",
     SETTING: "judging the same plans again",
+    SITTING: "what each judging makes of a plan",
     REST: "what differs from score to score",
 }
 
@@ -85,7 +90,9 @@ TRIALS: Mapping[str, Trial] = {
     ),
     "judge": Trial(1, "one more judge", "judge", "judges"),
     "setting": Trial(1, "one more judging", "judging", "judgings"),
-    RATING: Trial(60, "60 more ratings by people of each agent", "rating", "ratings"),
+    RATING: Trial(
+        60, "60 more ratings by people of each agent", "rating by people", "ratings by people"
+    ),
 }
 TOO_MANY = "more than {most:,} scores: too many to split on a page"
 NO_PEOPLE = "no study drew plans of this agent for people to rate"
@@ -174,6 +181,7 @@ def content(page: Page) -> Content:
     page.onward("Which agent is better?", page.other("leaderboard"))
     yield
     _steps(page, rows, costs_of(page))
+    _people(page)
     _difference(page, known, scores)
     _how(page, rows, judged=judged)
 
@@ -237,13 +245,13 @@ def _half(title: str, budget: Callable[[Row], Budget]) -> Column[Row]:
     return Column(head, cell)
 
 
-def _share(name: str) -> Column[Row]:
+def _share(name: str, title: str = "") -> Column[Row]:
     def cell(row: Row) -> Cell:
         budget = row.main
         share = None if budget.components.variance(name) is None else budget.share(name)
         return parts.number_cell(share, "share", reason=budget.undefined or "not told apart")
 
-    return Column(parts.number_column(TITLES[name]), cell)
+    return Column(parts.number_column(title or TITLES[name]), cell)
 
 
 def _draw(page: Page, rows: Sequence[Row], shown: Sequence[str]) -> Figure:
@@ -258,7 +266,10 @@ def _draw(page: Page, rows: Sequence[Row], shown: Sequence[str]) -> Figure:
 
 
 def _answer(rows: Sequence[Row], known: Sequence[Row]) -> str:
-    """State the largest share, and what steps would do, as means over agents."""
+    """State the largest share, and what steps would do, as means over agents.
+
+    Ratings narrow another interval, of the corrected mean, so they have a sentence of their own.
+    """
     if not known:
         return f"What makes intervals wide is undefined here: {rows[0].main.undefined}."
     budgets = [row.main for row in known]
@@ -274,33 +285,46 @@ def _answer(rows: Sequence[Row], known: Sequence[Row]) -> str:
     steps = [
         (trial.words, narrowed)
         for facet, trial in TRIALS.items()
-        if (narrowed := _narrowing([_after(row, facet) for row in known], budgets)) is not None
+        if facet != RATING and (narrowed := _narrowing(known, facet)) is not None
     ]
     steps = [(words, share) for words, share in steps if share >= LEAST_SHOWN]
-    if not steps:
-        return text
-    words = listed([f"by {number(share, 'share')} with {words}" for words, share in steps], most=9)
-    return f"{text} Intervals would narrow {words.replace(' and by ', ' or by ')}."
+    if steps:
+        words = listed([f"by {number(share, 'share')} with {words}" for words, share in steps],
+                       most=9)  # fmt: skip
+        text += f" Intervals would narrow {words.replace(' and by ', ' or by ')}."
+    share = _narrowing(known, RATING)
+    if share is not None:
+        text += (
+            f" Intervals of means that people correct would narrow by {number(share, 'share')} "
+            f"with {TRIALS[RATING].words}."
+        )
+    return text
 
 
-def _after(row: Row, facet: str) -> Projected:
-    """Return an agent's half-width after the step that the page tries."""
+def _after(row: Row, facet: str) -> tuple[Projected, Projected]:
+    """Return an agent's half-width now, and after the step that the page tries.
+
+    Both of a rating are of the mean that people correct.
+    """
+    more = TRIALS[facet].more
     if facet != RATING:
-        return row.main.project(**{facet: TRIALS[facet].more})
+        return row.main.project(), row.main.project(**{facet: more})
     if row.ratings is None:
-        return Projected(None, NO_PEOPLE)
-    return row.ratings.project(TRIALS[facet].more)
+        nothing = Projected(None, NO_PEOPLE)
+        return nothing, nothing
+    return row.ratings.project(), row.ratings.project(more)
 
 
-def _narrowing(after: Sequence[Projected], budgets: Sequence[Budget]) -> float | None:
+def _narrowing(rows: Sequence[Row], facet: str) -> float | None:
     """Return the mean over agents of the part by which a step narrows their intervals."""
-    narrowed = [one.narrower(budget.half_width) for one, budget in zip(after, budgets, strict=True)]
+    narrowed = [after.narrower(now.half_width) for now, after in (_after(r, facet) for r in rows)]
     known = [value for value in narrowed if value is not None]
     return sum(known) / len(known) if len(known) == len(narrowed) and known else None
 
 
-def steps_to(row: Row, costs: Costs, wished: float) -> list[Step]:
-    """Return the ways to a half-width, with what one of each costs."""
+def steps_to(row: Row, costs: Costs, part: float) -> list[Step]:
+    """Return the ways to so large a part of today's half-width, with what one of each costs."""
+    wished = part * (row.main.half_width or 0.0)
     levels = row.main.components.levels
     plans = levels["task"] * levels["attempt"]
     prices = {
@@ -315,25 +339,22 @@ def steps_to(row: Row, costs: Costs, wished: float) -> list[Step]:
         steps.append(Step(facet, count, price, 0.0, why))
     if row.ratings is None:
         return [*steps, Step(RATING, None, 0.0, costs.minutes, NO_PEOPLE)]
-    count, why = row.ratings.fewest(wished)
+    count, why = row.ratings.fewest(part * (row.ratings.project().half_width or 0.0))
     return [*steps, Step(RATING, count, 0.0, costs.minutes, why)]
 
 
 def _cheapest(page: Page, row: Row) -> str:
     """Name the cheapest step for the half-width that the reader wishes."""
-    half = row.main.half_width
-    if not half:
+    if not row.main.half_width:
         return ""
-    wished = half * WISHES.get(page.selection.filters.narrower, 0.75)
-    steps = steps_to(row, Costs(None, None, None), wished)
+    part = WISHES.get(page.selection.filters.narrower, 0.75)
+    steps = steps_to(row, Costs(None, None, None), part)
     price = minute_price(page)
     aim = f"For an interval of {row.run.label} that is {_wish(page)}"
-    if any(step.count == 0 for step in steps):
-        return f"{aim}, it is enough to correct the judges by the ratings that exist."
     reached = [step for step in steps if step.count]
     if not reached:
         return f"{aim}, no single step is enough."
-    best = cheapest(steps_to(row, costs_of(page, timed=price is not None), wished), price)
+    best = cheapest(steps_to(row, costs_of(page, timed=price is not None), part), price)
     if best is None or best.count is None:
         few = listed([f"{step.count:,} more {_many(step)}" for step in reached])
         return f"{aim}, you need {few.replace(' and ', ' or ')}; costs are not known."
@@ -366,17 +387,13 @@ def _steps(page: Page, rows: Sequence[Row], costs: Costs) -> None:
         (row, step)
         for row in rows
         if row.main.half_width
-        for step in steps_to(
-            row, costs, row.main.half_width * WISHES.get(page.selection.filters.narrower, 0.75)
-        )
+        for step in steps_to(row, costs, WISHES.get(page.selection.filters.narrower, 0.75))
     ]
 
     def narrowed(pair: tuple[Row, Step]) -> Cell:
         row, step = pair
-        there = _after(row, step.name)
-        return parts.number_cell(
-            there.narrower(row.main.half_width), "share", reason=there.undefined
-        )
+        now, after = _after(row, step.name)
+        return parts.number_cell(after.narrower(now.half_width), "share", reason=after.undefined)
 
     page.table(
         "steps",
@@ -407,6 +424,30 @@ def _steps(page: Page, rows: Sequence[Row], costs: Costs) -> None:
         ],
         link=lambda _: None,
     )  # fmt: skip
+
+
+def _people(page: Page) -> None:
+    """Add the budgets of people's ratings, in which a person is what a judge is above."""
+    budgets = person_budgets(page)
+    rows = [
+        Row(run, budgets[run.pk], replace(budgets[run.pk], sampled=False), None)
+        for run in page.runs
+        if run.pk in budgets
+    ]
+    shown = [name for name in TITLES if any(row.main.components.variance(name) for row in rows)]
+    page.table(
+        "people",
+        "The same of people’s ratings",
+        rows,
+        [
+            columns.agent(lambda row: row.run),
+            _half("± these people", lambda row: row.given),
+            _half("± other people", lambda row: row.sample),
+            *(_share(name, TITLES[name].replace("Judges", "People")) for name in shown),
+        ],
+        link=lambda row: Link(runs=(row.run.pk,)),
+        note="Rated plans alone, each counted as often as it was rated.",
+    )
 
 
 def _difference(page: Page, known: Sequence[Row], scores: "DataFrame") -> None:
@@ -458,8 +499,8 @@ def _how(page: Page, rows: Sequence[Row], *, judged: bool) -> None:
         "For these judges, the choice of judges adds nothing to the interval; for other judges of "
         "their kind, it does. With few judges that interval is wide, because few say little about "
         "others." if judged else "",
-        "Projections keep the variances and add levels. Ratings: the interval of the mean of "
-        "judges corrected by people, whatever the judges.",
+        "Projections keep the variances and add levels. Ratings narrow the interval of the mean "
+        "that people correct, so they are compared with that interval as it is now.",
         "Costs are means over these runs’ calls; minutes are the median of rated items.",
     )  # fmt: skip
     page.methods(

@@ -21,7 +21,8 @@ from analysis.stats.uncertainty.budgets import (
     paired_scores,
     rating_budget,
 )
-from annotation.models import Assignment
+from annotation.models import Assignment, Study
+from annotation.ratings.selectors import human_scores
 from benchmarks.core.registry import find_system
 from benchmarks.models import Exchange, Trajectory
 
@@ -33,6 +34,8 @@ CELL = ("task", "attempt", "judge", "setting", "replicate")
 FREE = frozenset({"scripted", "recorded", "human"})
 # The latest rated items of which the median time is taken.
 LATEST_ITEMS = 500
+# Replicates of a seat are numbered from here.
+SEAT = 10_000
 # Replies of a measure above which a page says that they are too many to split.
 MOST_REPLIES = 200_000
 
@@ -52,7 +55,8 @@ class Costs(NamedTuple):
 def score_rows(runs: Sequence[ChosenRun], system: str) -> "DataFrame":
     """Return single scores of last plans: run, dimension, `CELL` and score.
 
-    Judges of the judging beside the primary one that correspond to one there are the same judge.
+    Judges of the judging beside the primary one that correspond to one there are the same judge,
+    and so is one version on several seats: its replies are replicates.
     Of a benchmark without judges, the rows are the trajectories’ values of its first measure.
     """
     keys = [dimension.key for dimension in system_facts.dimensions_of(system)]
@@ -65,7 +69,11 @@ def score_rows(runs: Sequence[ChosenRun], system: str) -> "DataFrame":
         for match in matches(replies.judges(COUNTS), replies.judges("beside"))
     }
     beside = frame["setting"] != COUNTS
+    frame["replicate"] += SEAT * frame["judge"]
     frame.loc[beside, "judge"] = frame.loc[beside, "judge"].map(lambda one: same.get(one, one))
+    versions: dict[tuple[str, str], int] = {}
+    seats = [versions.setdefault(seat[:2], place) for place, seat in enumerate(replies.sittings)]
+    frame["judge"] = frame["judge"].map(dict(enumerate(seats)))
     place = {run.label: run.pk for run in runs}
     return frame.assign(run=frame["label"].map(place))[["run", "dimension", *CELL, "score"]]
 
@@ -132,6 +140,36 @@ def rating_budgets(page: Page, scores: "DataFrame") -> dict[int, RatingBudget]:
     frame = frame.assign(trajectory=plan, label=frame["run"].map(labels), people=people)
     units = units_of(page, frame, plans)
     return {run.pk: _rating_budget(units[run.label]) for run in page.runs if run.label in units}
+
+
+def person_budgets(page: Page) -> dict[int, Budget]:
+    """Return by run the budget of people's mean scores of whole plans, with raters as judges.
+
+    Simulated annotators count in demos only, as on the pages about people.
+    """
+    studies = page.selection.people
+    if not studies:
+        return {}
+    demos = set(Study.objects.filter(pk__in=studies, is_demo=True).values_list("pk", flat=True))
+    given: dict[tuple[int, int], list[int]] = {}
+    for score in human_scores(studies=studies, runs=[run.pk for run in page.runs]):
+        if (
+            score.dimension
+            and score.turn is None
+            and (not score.is_simulated or score.study in demos)
+        ):
+            given.setdefault((score.trajectory, score.annotator), []).append(score.value)
+    plans = Trajectory.objects.filter(pk__in={plan for plan, _ in given})
+    known = {pk: (run, task) for pk, run, task in plans.values_list("pk", "run", "task")}
+    by_run: dict[int, list[tuple[float, int, int, int]]] = {}
+    for (plan, rater), values in given.items():
+        run, task = known[plan]
+        by_run.setdefault(run, []).append((sum(values) / len(values), task, plan, rater))
+    return {
+        run: budget_of(scores, tasks=tasks, attempts=some, judges=raters, settings=[0] * len(tasks))
+        for run, rows in by_run.items()
+        for scores, tasks, some, raters in (zip(*rows, strict=True),)
+    }
 
 
 def _rating_budget(units: RatedUnits) -> RatingBudget:

@@ -152,12 +152,6 @@ class RatingBudget:
     undefined: str = ""
     level: float = 0.95
 
-    @property
-    def share_of_ratings(self) -> float | None:
-        """The share of the squared half-width that more ratings can take away."""
-        own = self._of_ratings(self.rated)
-        return None if self.undefined or not own + self.tasks else own / (own + self.tasks)
-
     def _of_ratings(self, rated: int) -> float:
         return self.gaps * max(0.0, 1 / rated - 1 / self.units) if rated else 0.0
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from analysis.stats.columns import Codes, Floats, as_column, as_floats, check_length_of, encode
 
-TASK, ATTEMPT, JUDGE, TASK_JUDGE, PLAN_JUDGE, SETTING, REST = (
-    "task", "attempt", "judge", "judge by task", "judge by attempt", "setting", "rest",
+TASK, ATTEMPT, JUDGE, TASK_JUDGE, PLAN_JUDGE, SETTING, SITTING, REST = (
+    "task", "attempt", "judge", "judge by task", "judge by attempt", "setting",
+    "judge by attempt and setting", "rest",
 )  # fmt: skip
 # What a level of a component is a level of.
 FACETS: Mapping[str, tuple[str, ...]] = {
@@ -22,6 +23,7 @@ FACETS: Mapping[str, tuple[str, ...]] = {
     TASK_JUDGE: ("task", "judge"),
     PLAN_JUDGE: ("task", "attempt", "judge"),
     SETTING: ("setting",),
+    SITTING: ("task", "attempt", "judge", "setting"),
     REST: ("task", "attempt", "judge", "setting", "replicate"),
 }
 FEWEST_TASKS = 4
@@ -103,9 +105,10 @@ def variance_components(
 
     Notes
     -----
-    y = μ + task + attempt(task) + judge + judge·task + judge·attempt + setting + rest, all random,
-    normal and independent; a component that the data cannot tell from another is part of it:
-    without repeated replies the rest holds what a judge makes of a single attempt. Variances
+    y = μ + task + attempt(task) + judge + judge·task + judge·attempt + setting +
+    judge·attempt·setting + rest, all random, normal and independent; a component that the data
+    cannot tell from another is part of it: with replicates the rest is what replies to the same
+    prompt differ in, without them it holds what a judge makes of a single attempt. Variances
     maximise the restricted likelihood (Patterson & Thompson 1971, Biometrika 58:545), and so equal
     the analysis of variance (Henderson 1953, Biometrics 9:226) on balanced data without negative
     components. Average-information steps (Gilmour, Thompson & Cullis 1995, Biometrics 51:1440):
@@ -129,6 +132,7 @@ def variance_components(
         TASK_JUDGE: _crossed(code["task"], code["judge"]),
         PLAN_JUDGE: _crossed(code["task"], code["attempt"], code["judge"]),
         SETTING: code["setting"],
+        SITTING: _crossed(code["task"], code["attempt"], code["judge"], code["setting"]),
     }
     size = {name: int(codes.max()) + 1 for name, codes in of.items()}
     attempts_each = size[ATTEMPT] / size[TASK]
@@ -197,6 +201,7 @@ def _freedoms(names: Sequence[str], size: Mapping[str, int], n: int) -> list[flo
         TASK_JUDGE: (size[TASK] - 1) * (size[JUDGE] - 1),
         PLAN_JUDGE: (size[ATTEMPT] - 1) * (size[JUDGE] - 1),
         SETTING: size[SETTING] - 1,
+        SITTING: (size[ATTEMPT] - 1) * size[JUDGE] * (size[SETTING] - 1),
     }
     rest = n - 1 - sum(free[name] for name in names if name != REST)
     return [float(max(1, free.get(name, rest))) for name in names]

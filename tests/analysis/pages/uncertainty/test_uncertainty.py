@@ -10,7 +10,17 @@ from analysis.pages.uncertainty.page import TRIALS
 from analysis.reports.content import Report, join_reports
 from analysis.stats.uncertainty.budgets import NO_SUCH, ONE_JUDGE
 from tests.analysis.pages.test_correction import plant
-from tests.analysis.rows import JUDGES, KEYS, make_dataset, make_person, make_run, make_trajectory
+from tests.analysis.rows import (
+    JUDGES,
+    KEYS,
+    flat,
+    make_dataset,
+    make_person,
+    make_ratings,
+    make_run,
+    make_study,
+    make_trajectory,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -90,6 +100,27 @@ def test_ratings_are_a_step_where_people_rated_drawn_plans() -> None:
     steps = rows(report(make_person("root", superuser=True)), "steps")
     mine = [row for row in steps if str(row["step"]).startswith("60 more ratings")]
     assert len(mine) == 3 and all(row["narrower"] is not None for row in mine)
+
+
+def test_ratings_are_compared_with_the_corrected_interval_as_it_is() -> None:
+    """Of 50 plans 40 were rated: ten more cannot do much, however wide judges' intervals are."""
+    plant()
+    found = report(make_person("root", superuser=True))
+    mine = [r for r in rows(found, "steps") if str(r["step"]).startswith("60 more ratings")]
+    assert all(0 <= row["narrower"] < 0.3 for row in mine)  # type: ignore[operator]
+    assert "Intervals of means that people correct would narrow by" in found.sentence
+
+
+def test_people_are_a_component_where_several_rated_the_same_plans() -> None:
+    dataset, study = make_dataset(tasks=12), make_study()
+    run, people = make_run(dataset, "ada"), [make_person(name) for name in ("ann", "bo", "cy")]
+    for task in range(1, 13):
+        trajectory = make_trajectory(run, task, scores=[flat(3.0)], accurate=1.0)
+        for place, person in enumerate(people):
+            make_ratings(study, person, trajectory, dict.fromkeys(KEYS, 2 + place - task % 2))
+    (row,) = rows(report(make_person("root", superuser=True)), "people")
+    assert row["people"] > 0.8  # type: ignore[operator]
+    assert row["half-width with other judges"] > row["half-width"]  # type: ignore[operator]
 
 
 def test_the_leaderboard_says_it_in_one_line() -> None:

@@ -18,7 +18,7 @@ from analysis.stats.uncertainty.budgets import (
     rating_budget,
 )
 from analysis.stats.uncertainty.components import Component, Components
-from tests.bench.budgeting import EVEN, Design, made_budget, made_scores
+from tests.bench.budgeting import EVEN, Design, budgets_before_and_after, made_scores
 
 LEVELS = {"task": 10, "attempt": 1, "judge": 4, "setting": 1, "replicate": 1}
 
@@ -64,8 +64,9 @@ def test_one_judge_says_nothing_of_others() -> None:
 
 def test_a_projection_is_near_data_of_that_size() -> None:
     small, large = Design(20, 2, 5, 2), Design(40, 2, 5, 2)
-    projected = [made_budget((5, n), small, EVEN).project(task=20).half_width for n in range(60)]
-    there = [made_budget((6, n), large, EVEN).half_width for n in range(60)]
+    pairs = [budgets_before_and_after((5, n), small, large, EVEN) for n in range(60)]
+    projected = [now.project(task=20).half_width for now, _ in pairs]
+    there = [after.half_width for _, after in pairs]
     assert np.mean(projected) == pytest.approx(np.mean(there), rel=0.1)  # type: ignore[arg-type]
 
 
@@ -86,14 +87,12 @@ def test_ratings_narrow_the_corrected_interval_until_all_are_rated() -> None:
     assert one.project().half_width == pytest.approx(corrected.half_width)
     widths = [one.project(more).half_width or 0 for more in (0, 10, 40, 400)]
     assert widths[0] > widths[1] > widths[2] == widths[3]
-    assert 0 < (one.share_of_ratings or 0) < 1
     every = units(60)
     full = rating_budget(every, correct_mean(every).weight)
     assert full.project(1).undefined == ALL_RATED and full.fewest(0.01) == (None, ALL_RATED)
     none = units(0)
     nothing = rating_budget(none, correct_mean(none).weight)
     assert nothing.undefined == NONE_RATED and nothing.project(5).undefined == NONE_RATED
-    assert nothing.share_of_ratings is None
     assert isinstance(nothing, RatingBudget)
 
 

@@ -79,3 +79,25 @@ def test_data_that_say_nothing_have_a_reason() -> None:
     assert fit([3.0] * 8, [1, 1, 2, 2, 3, 3, 4, 4]) == CONSTANT
     with pytest.raises(ValueError, match="task: 0 entries"):
         variance_components([1.0], tasks=[], attempts=[1], judges=[1], settings=[1])
+
+
+def test_replicates_are_told_apart_from_what_a_judging_makes_of_a_plan() -> None:
+    rng = np.random.default_rng(7)
+    shape = (60, 3, 2, 3)  # tasks, judges, settings, replies to one prompt
+    t, j, s, _ = (codes.ravel() for codes in np.indices(shape))
+    y = (
+        rng.normal(0, 0.5, 60)[t]
+        + rng.normal(0, 0.4, shape[:3])[t, j, s]
+        + rng.normal(0, 0.2, t.size)
+    )
+    fit = variance_components(
+        y, tasks=t.tolist(), attempts=t.tolist(), judges=j.tolist(), settings=s.tolist()
+    )
+    assert fit.variance("judge by attempt and setting") == pytest.approx(0.16, rel=0.25)
+    assert fit.variance("rest") == pytest.approx(0.04, rel=0.15)
+    once = np.flatnonzero(np.indices(shape)[3].ravel() == 0)
+    alone = variance_components(
+        y[once], tasks=t[once].tolist(), attempts=t[once].tolist(), judges=j[once].tolist(),
+        settings=s[once].tolist(),
+    )  # fmt: skip
+    assert alone.variance("judge by attempt and setting") is None
