@@ -158,7 +158,8 @@ def content(page: Page) -> Content:
         [row for row in rows if len({row.estimates[name].value for name in BOTH}) > 1],
         [columns.text("Agent", lambda row: row.label), *map(_both_column, BOTH)],
         link=_link,
-        note=f"Agents whose {main.name} differs between all dimensions and the main ones.",
+        note=f"Agents whose {main.name} differs between all dimensions and the main ones"
+        f"{', by the judges’ scores' * (corrected is not None)}.",
     )
     _correlations(page, rows, main, measures)
     page.how(f"Agents are ranked by {main.title}. {main.help}")

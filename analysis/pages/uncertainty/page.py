@@ -91,7 +91,7 @@ TRIALS: Mapping[str, Trial] = {
     "judge": Trial(1, "one more judge", "judge", "judges"),
     "setting": Trial(1, "one more judging", "judging", "judgings"),
     RATING: Trial(
-        60, "60 more ratings by people of each agent", "rating by people", "ratings by people"
+        60, "up to 60 more ratings by people of each agent", "rating by people", "ratings by people"
     ),
 }
 TOO_MANY = "more than {most:,} scores: too many to split on a page"
@@ -147,6 +147,7 @@ def content(page: Page) -> Content:
     what = "mean score" if judged else page.system.labels.measures[
         page.system.labels.headlines[0]
     ].title  # fmt: skip
+    sampled = any(not row.sample.undefined for row in known) and judged
     page.answer(_answer(rows, known))
     page.answers = bool(known)
     if known:
@@ -157,7 +158,7 @@ def content(page: Page) -> Content:
         f"Percent of the squared half-width of the {what}",
         (lambda: _draw(page, known, shown)) if known and shown else None,
         table="budget",
-        subtitle="Judges count as a sample of judges" if judged else plural(len(known), "agent"),
+        subtitle="Judges count as a sample of judges" if sampled else plural(len(known), "agent"),
     )
     page.table(
         "budget",
@@ -176,7 +177,7 @@ def content(page: Page) -> Content:
             *(_share(name) for name in shown),
         ],
         link=lambda row: Link(runs=(row.run.pk,)),
-        note="Shares are those of the wider interval." if judged else "",
+        note="Shares are those of the interval over other judges." if sampled else "",
     )
     page.onward("Which agent is better?", page.other("leaderboard"))
     yield
@@ -225,10 +226,9 @@ def uncertainty_line(page: Page) -> str:
     known = [row for row in rows if not row.main.undefined]
     if not known:
         return ""
-    judges = (
-        " if other judges could have judged" if any(row.sample.half_width for row in known) else ""
-    )
-    return f"{_answer(rows, known)}{' This counts judges as a sample of judges.' if judges else ''}"
+    of = "Judges’ mean score: " * bool(system_facts.dimensions_of(page.selection.system))
+    sampled = any(row.sample.half_width for row in known)
+    return of + _answer(rows, known) + " This counts judges as a sample of judges." * sampled
 
 
 def _row(run: ChosenRun, mine: "DataFrame", ratings: RatingBudget | None) -> Row:

@@ -98,7 +98,7 @@ def test_without_runs_the_page_says_what_it_needs() -> None:
 def test_ratings_are_a_step_where_people_rated_drawn_plans() -> None:
     plant()
     steps = rows(report(make_person("root", superuser=True)), "steps")
-    mine = [row for row in steps if str(row["step"]).startswith("60 more ratings")]
+    mine = [row for row in steps if str(row["step"]).startswith("Up to 60 more")]
     assert len(mine) == 3 and all(row["narrower"] is not None for row in mine)
 
 
@@ -106,7 +106,7 @@ def test_ratings_are_compared_with_the_corrected_interval_as_it_is() -> None:
     """Of 50 plans 40 were rated: ten more cannot do much, however wide judges' intervals are."""
     plant()
     found = report(make_person("root", superuser=True))
-    mine = [r for r in rows(found, "steps") if str(r["step"]).startswith("60 more ratings")]
+    mine = [r for r in rows(found, "steps") if str(r["step"]).startswith("Up to 60 more")]
     assert all(0 <= row["narrower"] < 0.3 for row in mine)  # type: ignore[operator]
     assert "Intervals of means that people correct would narrow by" in found.sentence
 
