@@ -21,10 +21,7 @@ def drawn_rows(*, rated: int = 40) -> Rows:
 
 def test_the_page_says_how_far_ratings_move_a_judge() -> None:
     page = section_page(report(drawn_rows(), "probability"), 0, has_tasks=False)
-    assert (
-        "Ratings of 40 drawn items move the mean over all items: J by −1"
-        in page.sentence
-    )
+    assert "Ratings of 40 drawn items move the mean over all items: J by −1" in page.sentence
     table = page.table("corrected")
     assert table is not None
     (row,) = table.records()
