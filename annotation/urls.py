@@ -13,6 +13,7 @@ from annotation.items import special_views
 from annotation.items import views as items
 from annotation.joining import views as join_views
 from annotation.live.control import views as live_control
+from annotation.live.duels import views as live_duels
 from annotation.live.play import views as live_play
 from annotation.live.setup import views as live_setup
 from annotation.messages import views as messages
@@ -197,5 +198,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sessions/", live_setup.session_list, name="session_list"),
     path("sessions/new/", live_setup.session_new, name="session_new"),
     path("studies/new/sessions/", live_setup.live_study_new, name="live_study_new"),
+    path("duels/<int:pk>/vote/", live_duels.duel_vote, name="duel_vote"),
+    path("duels/<int:pk>/state/", live_duels.duel_state, name="duel_state"),
     path("sessions/monitor/", live_control.monitor, name="session_monitor"),
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Aggregate, Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from analysis.filters import Filters
 from analysis.filters.datasets import number_of, runs_in_order
@@ -14,7 +15,16 @@ from analysis.filters.selection import Selection, narrow
 from analysis.models import Registration
 from annotation.access import OVERSEERS
 from annotation.blinding import blind_studies
-from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
+from annotation.models import (
+    Assignment,
+    DuelVote,
+    Item,
+    LiveSession,
+    Membership,
+    Participant,
+    Study,
+    StudyEvent,
+)
 from annotation.questionnaires import Questionnaire, load_questionnaire
 from annotation.ratings.selectors import left_out
 from benchmarks.models import Candidate, Dataset, Run
@@ -57,7 +67,10 @@ def select_study(
     study = next((s for s in studies if filters.study == str(s.pk)), default)
     asked = {"trajectories__items__study": study, "trajectories__items__use": Item.Use.MAIN}
     judged = Run.objects.filter(**asked)
-    if load_questionnaire(study.questionnaire).unit == "pair":
+    if study.has_duels:
+        played = LiveSession.objects.filter(study=study, practice=False)
+        judged = Run.objects.filter(pk__in=played.values("trajectory__run"))
+    elif load_questionnaire(study.questionnaire).unit == "pair":
         others = Item.objects.filter(study=study, use=Item.Use.MAIN).values("other__run")
         judged = Run.objects.filter(Q(pk__in=judged.order_by().values("pk")) | Q(pk__in=others))
     rows = list(runs_in_order(seen.of(judged.distinct())))
@@ -145,12 +158,18 @@ def counted_studies() -> QuerySet[Study]:
     return (
         Study.objects.filter(removed_at=None)
         .annotate(
-            answered=Count("assignments", filter=submitted),
+            answered=Count("assignments", filter=submitted) + Coalesce(_votes(), 0),
             unblinded=Exists(unblinded),
             registered=Exists(registered),
         )
         .order_by("-pk")
     )
+
+
+def _votes() -> Subquery:
+    """Return the number of votes in the duels of a study."""
+    rows = DuelVote.objects.filter(duel__left__study=OuterRef("pk"))
+    return _of(rows.values("duel__left__study"), Count("pk"))
 
 
 def newest_study_of(runs: Sequence[Run], fits: Fits | None) -> Study | None:
@@ -183,6 +202,7 @@ def study_version(study: Study) -> str:
         "latest": _of(submitted.values("study"), Max("submitted_at")),
         "gone": _of(gone.values("study"), Count("pk")),
         "event": _of(StudyEvent.objects.filter(**own).values("study"), Max("pk")),
+        "votes": _votes(),
         "decided": _of(asked, Count("decision")),
         "candidate": _of(asked, Max("pk")),
     }

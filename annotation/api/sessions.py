@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
 
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 from ninja import Query, Router, Schema, Status
@@ -14,7 +15,8 @@ from annotation.live.access import fetch_session
 from annotation.live.lists import SessionRow, live_plan, session_rows
 from annotation.live.setup.files import read_live_document
 from annotation.live.setup.services import create_sessions, draw_design
-from annotation.models import LiveSession
+from annotation.models import Duel, LiveSession
+from annotation.ratings.duel_votes import CastVote, votes_of
 from benchmarks.access import START, allow, visibility
 from benchmarks.api.errors import refusals
 from benchmarks.api.repeats import DESCRIPTION, Answer, once
@@ -85,6 +87,31 @@ class MadeSessions(Schema):
     url: str
 
 
+class DuelVoteOut(Schema):
+    """A vote in a duel."""
+
+    turn: int = Field(description="The turn that it is about; 0: the end.")
+    choice: Literal["left", "tie", "both_bad", "right"]
+    by: str
+    at: datetime
+    counts: bool = Field(
+        description="Whether it says something about these two agents: at the end both sides have "
+        "to have ended by themselves."
+    )
+
+
+class DuelOut(Schema):
+    """A blind duel: two sessions of one player, side by side."""
+
+    id: int
+    left: int = Field(description="The session at the left.")
+    right: int
+    task: str | None
+    left_agent: str | None
+    right_agent: str | None
+    votes: list[DuelVoteOut]
+
+
 class SessionQuery(Paged):
     """The filters of a study's sessions."""
 
@@ -102,12 +129,12 @@ def preview_sessions(request: HttpRequest, wanted: NewSessions) -> dict[str, Any
     form = read_live_document(wanted.sessions, seen=visibility(request))
     design, seed = form.design(), form.wish().seed
     drawn = draw_design(design=design, seed=seed)
+    names = design.met_names("name")
     return {
         "sessions": drawn.sessions,
         "rows": {
             name: [
-                f"{design.tasks[task].external_id}"
-                f"{f' with {design.agents[agent].name}' if design.agents else ''}"
+                f"{design.tasks[task].external_id}{f' with {names[agent]}' if names[agent] else ''}"
                 for agent, task in pairs
             ]
             for name, pairs in drawn.rows
@@ -159,6 +186,42 @@ def list_sessions(
     named = () if access.blind else (study_id,)
     listed = session_rows(page.rows, reader=access.user, named=named)
     return {"items": [_row(row, oversees=not access.blind) for row in listed], "next": following}
+
+
+@router.get("/studies/{int:study_id}/duels", response={200: PageOut[DuelOut], **refusals(404)})
+def list_duels(request: HttpRequest, study_id: int, query: Query[Paged]) -> dict[str, Any]:
+    """List the duels of a study with their votes, for those who run it or look on."""
+    access = fetch_overseen_study(request, study_id)
+    if live_plan(access.study) is None:
+        raise Http404
+    votes: dict[int, list[CastVote]] = {}
+    for cast in votes_of(study_id):
+        votes.setdefault(cast.duel, []).append(cast)
+    names = User.objects.in_bulk({row.by for rows in votes.values() for row in rows})
+    about = ("trajectory__task", "trajectory__run__agent")
+    rows = Duel.objects.filter(left__study=study_id).select_related(
+        *(f"{side}__{name}" for side in ("left", "right") for name in about)
+    )
+    page, following = one_page(request, rows, query.limit)
+    items = [
+        {
+            "id": duel.pk,
+            "left": duel.left_id,
+            "right": duel.right_id,
+            "task": None if access.blind else duel.left.trajectory.task.external_id,
+            "left_agent": None if access.blind else duel.left.trajectory.run.agent.name,
+            "right_agent": None if access.blind else duel.right.trajectory.run.agent.name,
+            "votes": [
+                {
+                    "turn": row.turn, "choice": row.choice, "by": names[row.by].get_username(),
+                    "at": row.at, "counts": row.counts,
+                }
+                for row in votes.get(duel.pk, ())
+            ],
+        }
+        for duel in page.rows
+    ]  # fmt: skip
+    return {"items": items, "next": following}
 
 
 @router.get("/sessions/{int:session_id}", response={200: SessionOut, **refusals(404)})

@@ -399,6 +399,7 @@ class FileOptions(ExportOptions):
         "huggingface",
         "history",
         "questions",
+        "votes",
         "plan",
         "archive",
         "codebook",

@@ -48,6 +48,7 @@ from annotation.exports.writing import (
 )
 from annotation.models import Item, Study, StudyEvent
 from annotation.plans.plan_files import write_plan
+from annotation.ratings.duel_votes import votes_of
 from annotation.ratings.selectors import left_out
 from annotation.studies.design import study_design
 from benchmarks.exports.publishing import NOTE, UNKNOWN, published
@@ -88,6 +89,24 @@ def _history_csv(wish: ExportRequest) -> Iterator[str]:
 
 def _questions_csv(wish: ExportRequest) -> Iterator[str]:
     return csv_lines(question_rows(wish.scope.study))
+
+
+VOTE_COLUMNS = (
+    "duel", "task", "turn", "choice", "rater", "simulated", "left_agent", "right_agent",
+    "left_trajectory", "right_trajectory", "at", "counts",
+)  # fmt: skip
+
+
+def _votes_csv(wish: ExportRequest) -> Iterator[str]:
+    """Send the votes in duels; ``turn`` 0 is the end."""
+    scope = wish.scope
+    raters = {person.user_id: scope.pseudonyms.rater(person.user_id) for person in scope.people}
+    votes = (vote for vote in votes_of(scope.study.pk) if vote.by in raters)
+    yield from csv_lines([VOTE_COLUMNS])
+    yield from csv_lines(
+        [raters[vote.by] if name == "rater" else getattr(vote, name) for name in VOTE_COLUMNS]
+        for vote in votes
+    )
 
 
 def _plan(wish: ExportRequest) -> Iterator[str]:
@@ -258,6 +277,10 @@ FORMATS: dict[str, ExportFormat] = {
         "Questions (CSV)", "How many items were asked each question, and why others were not.",
         "text/csv; charset=utf-8", "questions.csv", _questions_csv,
     ),
+    "votes": ExportFormat(
+        "Votes (CSV)", "One row for each vote in a blind duel, with the agents of both sides.",
+        "text/csv; charset=utf-8", "votes.csv", _votes_csv,
+    ),
     "plan": ExportFormat(
         "Plan (YAML)",
         "The plan that the study was made from, for manage.py create_study; annotators only where "
@@ -285,6 +308,10 @@ def unavailable(wish: ExportRequest, format: str) -> str:
         )
     if format == "archive" and wish.scope.blind:
         return "it names who made each item, and you still annotate in this study"
+    if format == "votes" and wish.scope.blind:
+        return "votes name agents, and you still take part in this study"
+    if format == "votes" and not wish.scope.study.has_duels:
+        return "this study has no duels"
     if format == "plan" and wish.scope.blind:
         return "a plan names agents, and you still annotate in this study"
     if format == "plan" and study_design(wish.scope.study).plan is None:

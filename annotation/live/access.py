@@ -7,7 +7,8 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest
 
 from annotation.access import LARGEST, StudyAccess, person, roles_in
-from annotation.models import LivePlace, LiveSession
+from annotation.live.duels.selectors import find_duel, other_side
+from annotation.models import Duel, LivePlace, LiveSession
 
 # What pages of sessions do not need of a trajectory.
 _LONG = ("metrics", "undefined", "payload")
@@ -20,7 +21,7 @@ _PLAYED = tuple(
         "last_seen_at",
         "session__": "number practice state created_at started_at paused_at ends_by ended_at "
         "created_by study trajectory",
-        "session__study__": "name blinded",
+        "session__study__": "name blinded settings",
         "session__study__live__": "system mode leaving away_seconds reply_seconds settings "
         "shows_suggestions",
         "session__trajectory__": "status termination problem reserved started_at turn_count",
@@ -47,11 +48,20 @@ class SessionAccess:
         roles = roles_in(self.session.study_id, self.user.pk)
         return StudyAccess(self.session.study, self.user, roles)
 
+    @cached_property
+    def duel(self) -> Duel | None:
+        """The duel of which the session is a side, if it is one."""
+        return find_duel(self.session.pk) if self.session.study.has_duels else None
+
     @property
     def oversees(self) -> bool:
-        """Return whether they may see all of the session; players may not before it is over."""
-        if self.place is not None and self.session.state not in LiveSession.OVER:
-            return False
+        """Return whether they may see all of the session; players may not before it is over, both
+        sides of a duel.
+        """
+        if self.place is not None:
+            beside = [other_side(self.duel, self.session.pk)] if self.duel else []
+            if any(row.state not in LiveSession.OVER for row in (self.session, *beside)):
+                return False
         return self.study.oversees and not self.study.blind
 
     @property

@@ -10,8 +10,9 @@ from django.db.models.functions import RowNumber
 
 from annotation.annotator_quality.unanswered import unanswered_places
 from annotation.blinding import blind_studies
+from annotation.live.duels.selectors import duels_of
 from annotation.live.turns import SessionTurn, places_of, whose_turns
-from annotation.models import LivePlace, LivePlan, LiveSession, Membership, Study
+from annotation.models import Duel, LivePlace, LivePlan, LiveSession, Membership, Study
 from benchmarks.core.registry import find_system
 
 State = LiveSession.State
@@ -27,7 +28,7 @@ class SessionRow:
     """A session in a list. ``agent`` and ``task`` are empty where the reader must not know them.
 
     ``place`` is the reader's own; ``words`` say what it waits for, ``asked`` that it is the reader.
-    ``more`` is how many of the same study come after it.
+    ``more`` is how many of the same study come after it. ``duel`` is the one of which it is a side.
     """
 
     session: LiveSession
@@ -40,6 +41,15 @@ class SessionRow:
     agent: str = ""
     task: str = ""
     more: int = 0
+    duel: Duel | None = None
+
+    @property
+    def title(self) -> str:
+        """Return the session in words, with its side where it is one of a duel."""
+        if self.duel is None:
+            return f"session {self.session.number}"
+        side = "left" if self.duel.left_id == self.session.pk else "right"
+        return f"session {self.session.number}, {side} in duel {self.duel.pk}"
 
     @property
     def over(self) -> bool:
@@ -122,12 +132,28 @@ def own_rows(user: User) -> list[SessionRow]:
     )
     over = mine.filter(state__in=LiveSession.OVER, practice=False).order_by("-ended_at", "-pk")
     rows = session_rows([*under_way[:MOST_OPEN], *over[:MOST_OVER]], reader=user, named=())
+    rows = _one_of_each_duel(rows)
     return sorted(_next_ones(rows), key=lambda row: (row.over, not row.asked))
 
 
 def waiting_rows(user: User) -> list[SessionRow]:
     """Return the sessions that wait for somebody, or go on without them for the moment."""
     return [row for row in own_rows(user) if not row.over]
+
+
+def _one_of_each_duel(rows: Sequence[SessionRow]) -> list[SessionRow]:
+    """Return the rows with one side of each duel: the one that asks its player, or that goes on."""
+    duels = [row.duel for row in rows if row.duel is not None]
+    if not duels:
+        return list(rows)
+    sides = {row.session.pk: row for row in rows}
+    hidden: set[int] = set()
+    for duel in duels:
+        left, right = sides.get(duel.left_id), sides.get(duel.right_id)
+        if left is not None and right is not None:
+            keeps_right = (right.asked, not right.over) > (left.asked, not left.over)
+            hidden.add(duel.left_id if keeps_right else duel.right_id)
+    return [row for row in rows if row.session.pk not in hidden]
 
 
 def _next_ones(rows: Sequence[SessionRow]) -> list[SessionRow]:
@@ -204,7 +230,8 @@ def overseen_studies(user: User) -> QuerySet[Study]:
 def session_rows(
     sessions: Iterable[LiveSession], *, reader: User, named: Collection[int]
 ) -> list[SessionRow]:
-    """Return rows of these sessions in six queries, two more where some are over.
+    """Return rows of these sessions in six queries, two more where some are over, and one where
+    some are sides of duels.
 
     ``named`` are studies whose agents may be named.
     """
@@ -212,12 +239,13 @@ def session_rows(
     places = places_of(listed)
     turns = whose_turns(listed, places)
     names = _names([session.pk for session in listed if session.study_id in named])
+    duels = duels_of(listed)
     over = [session.trajectory_id for session in listed if session.state in LiveSession.OVER]
     unanswered = unanswered_places(over) if over else {}
     return [
         _row(
             session, places.get(session.pk, []), turns[session.pk], reader, names,
-            unanswered.get(session.trajectory_id, []),
+            unanswered.get(session.trajectory_id, []), duels.get(session.pk),
         )
         for session in listed
     ]  # fmt: skip
@@ -239,6 +267,7 @@ def _row(
     reader: User,
     names: dict[int, tuple[str, str]],
     unanswered: Sequence[LivePlace],
+    duel: Duel | None,
 ) -> SessionRow:
     place = next((p for p in places if p.player_id == reader.pk), None)
     words, tone, asked = _words(session, places, turn, place)
@@ -246,7 +275,7 @@ def _row(
         silent = " and ".join(each.title.lower() for each in unanswered)
         words, tone = f"{words}, no reply from the {silent}", "warn"
     agent, task = names.get(session.pk, ("", ""))
-    return SessionRow(session, places, turn, words, tone, place, asked, agent, task)
+    return SessionRow(session, places, turn, words, tone, place, asked, agent, task, 0, duel)
 
 
 def _words(

@@ -15,7 +15,15 @@ from annotation.models.remarks import (
     RemarkText,
     TrajectoryLabel,
 )
-from annotation.models.sessions import LiveDraft, LiveEvent, LivePlace, LivePlan, LiveSession
+from annotation.models.sessions import (
+    Duel,
+    DuelVote,
+    LiveDraft,
+    LiveEvent,
+    LivePlace,
+    LivePlan,
+    LiveSession,
+)
 from annotation.models.studies import (
     Annotator,
     Membership,
@@ -30,6 +38,8 @@ __all__ = [
     "Aspect",
     "Assignment",
     "Consent",
+    "Duel",
+    "DuelVote",
     "FailureLabel",
     "FailureWording",
     "Invite",

@@ -136,6 +136,56 @@ class LivePlace(models.Model):
         return f"{self.title} in {self.session_id}"
 
 
+class Duel(models.Model):
+    """Two sessions of one player, side by side: two agents on one task under the same settings.
+
+    Both sessions belong to one study, so they share its seed and the roles that people do not fill.
+    ``row`` names whoever the sides were balanced for: the players, or a row of the study's design.
+    """
+
+    left = models.OneToOneField(LiveSession, on_delete=models.CASCADE, related_name="duel_left")
+    right = models.OneToOneField(LiveSession, on_delete=models.CASCADE, related_name="duel_right")
+    row = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"duel of {self.left_id} and {self.right_id}"
+
+
+class DuelVote(AppendOnly):
+    """Which side of a duel its player preferred, in one turn or at the end (``turn`` 0).
+
+    *Both bad* is a tie of two replies of which neither is of use. Rows are only ever added.
+    """
+
+    class Choice(models.TextChoices):
+        LEFT = "left", "Left is better"
+        TIE = "tie", "Equally good"
+        BOTH_BAD = "both_bad", "Both bad"
+        RIGHT = "right", "Right is better"
+
+    duel = models.ForeignKey(Duel, on_delete=models.CASCADE, related_name="votes", db_index=False)
+    turn = models.PositiveSmallIntegerField()
+    choice = models.CharField(max_length=8, choices=Choice.choices)
+    by = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["duel", "turn"], name="vote_identity"),
+            models.CheckConstraint(
+                condition=Q(choice__in=["left", "tie", "both_bad", "right"]), name="vote_choice"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.choice} in turn {self.turn} of {self.duel_id}"
+
+
 class LiveEvent(AppendOnly):
     """One thing that happened in a session, replies apart. Rows are only ever added.
 

@@ -4,7 +4,7 @@ from django.conf import settings as django_settings
 from django.db import models
 
 # The setting of a study of live sessions.
-LIVE = "live"
+LIVE, DUELS = "live", "duels"
 
 
 class Annotator(models.Model):
@@ -115,6 +115,11 @@ class Study(models.Model):
     def is_live(self) -> bool:
         """Return whether it is one of live sessions, without a query."""
         return bool(self.settings.get(LIVE))
+
+    @property
+    def has_duels(self) -> bool:
+        """Return whether its sessions are played two at a time, without a query."""
+        return bool(self.settings.get(DUELS))
 
 
 class Membership(models.Model):

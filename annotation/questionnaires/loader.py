@@ -59,7 +59,9 @@ def questionnaires_for_players(system: str) -> list[Questionnaire]:
     return [
         questionnaire
         for questionnaire in newest_questionnaires()
-        if questionnaire.kind == PLAYING and questionnaire.system in (ANY, system)
+        if questionnaire.kind == PLAYING
+        and questionnaire.unit == "trajectory"
+        and questionnaire.system in (ANY, system)
     ]
 
 

@@ -25,7 +25,7 @@ def session_cells(row: SessionRow, overseen: object, hidden: Collection[str] = (
 
     This is faster than an included template: a table may have hundreds of rows.
     """
-    name, known = f"Session {row.session.number}", SafeString()
+    name, known = row.title.capitalize(), SafeString()
     if overseen:
         url = reverse("annotation:session_watch", args=[row.session.pk])
         name = format_html('<a href="{}">{}</a>', url, name)

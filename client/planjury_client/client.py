@@ -376,7 +376,8 @@ class PlanJury(Transport):
         self, study: int, target: str | Path, *, format: str = "csv", **options: Any
     ) -> Path:
         """Write a study to a file: ``archive`` (everything, as a ZIP), ``csv``, ``json``,
-        ``parquet``, ``huggingface``, ``codebook``, ``history``, ``questions`` or ``plan``."""
+        ``parquet``, ``huggingface``, ``codebook``, ``history``, ``questions``, ``votes`` or
+        ``plan``."""
         query = {"format": format, **options}
         return self._download("/studies/{study_id}/export", target, query, study_id=study)
 
@@ -468,6 +469,10 @@ class PlanJury(Transport):
         """Yield the sessions of a study."""
         query = {"limit": 100, "state": state}
         return self._pages("/studies/{study_id}/sessions", query, study_id=study)
+
+    def duels(self, study: int) -> Iterator[dict[str, Any]]:
+        """Yield the blind duels of a study with their votes."""
+        return self._pages("/studies/{study_id}/duels", {"limit": 100}, study_id=study)
 
     def session(self, session: int) -> dict[str, Any]:
         """Return where a session stands."""

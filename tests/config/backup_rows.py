@@ -22,6 +22,7 @@ CHECKED = {
     "annotation.Item.given": 2,
     "annotation.Item.done": 1,
     "annotation.Adjudication.value": 0,
+    "annotation.DuelVote.choice": "left",
     "annotation.Remark.turn": 1,
     "annotation.Remark.where": "plan",
     "annotation.Remark.start": 0,

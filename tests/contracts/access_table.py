@@ -111,6 +111,7 @@ api:reopen_own_assignment         POST login    404      ok       404      404  
 api:preview_sessions              POST login    403      403      403      403      403      403      403      422      422
 api:create_study_of_sessions      POST login    403      403      403      403      403      403      403      422      422
 api:list_sessions                 GET  login    404      403      404      ok       ok       ok       404      404      ok
+api:list_duels                    GET  login    404      403      404      ok       ok       ok       404      404      ok
 api:get_session                   GET  login    404      ok       404      ok       ok       ok       404      404      ok
 api:list_analysis_pages           GET  login    403      403      403      403      403      403      ok       403      ok
 api:get_analysis                  GET  login    403      403      403      403      403      403      ok       403      ok
@@ -711,6 +712,8 @@ annotation:session_pause          POST login    404      moved    404      404  
 annotation:session_resume         POST login    404      moved    404      404      moved    404      404      404      moved
 annotation:session_away           POST login    404      ok       404      404      404      404      404      404      404
 annotation:session_leave          POST login    404      moved    404      404      404      404      404      404      404
+annotation:duel_vote              POST login    404      422      404      404      404      404      404      404      404
+annotation:duel_state             GET  login    404      ok       404      404      404      404      404      404      404
 annotation:session_watch          GET  login    404      moved    404      ok       ok       ok       404      404      ok
 annotation:session_monitor        GET  login    403      403      403      ok       ok       ok       403      403      ok
 annotation:session_control        GET  login    404      404      404      403      ok       403      404      404      ok

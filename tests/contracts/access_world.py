@@ -26,6 +26,7 @@ from analysis.papers.sources import open_source
 from analysis.registrations.services import import_registration
 from analysis.tables.services import store_table
 from annotation.models import (
+    Duel,
     Invite,
     LivePlace,
     LivePlan,
@@ -253,14 +254,22 @@ def _session(study: Study, player: User) -> int:
         study=study, system="adaplanbench", mode="agent",
         experiment=Experiment.objects.create(name="Live"),
     )  # fmt: skip
-    session = LiveSession.objects.create(
-        pk=study.pk, study=study, number=1, trajectory=trajectory,
-        state=LiveSession.State.RUNNING, started_at=timezone.now(),
-    )  # fmt: skip
-    LivePlace.objects.create(
-        session=session, number=1, title="Agent", roles=["agent"], player=player,
-        joined_at=timezone.now(), ready_at=timezone.now(),
-    )  # fmt: skip
+    beside = Trajectory.objects.create(
+        run=run, task=trajectory.task, attempt=10, reserved=True, started_at=timezone.now()
+    )
+    sides = [
+        LiveSession.objects.create(
+            study=study, number=number, trajectory=played,
+            state=LiveSession.State.RUNNING, started_at=timezone.now(), **own,
+        )
+        for number, played, own in ((1, trajectory, {"pk": study.pk}), (2, beside, {}))
+    ]  # fmt: skip
+    for session in sides:
+        LivePlace.objects.create(
+            session=session, number=1, title="Agent", roles=["agent"], player=player,
+            joined_at=timezone.now(), ready_at=timezone.now(),
+        )  # fmt: skip
+    Duel.objects.create(pk=study.pk, left=sides[0], right=sides[1])
     return OpenAsk.objects.create(
         trajectory=trajectory, step=0, slot=0, role="agent", ask_digest="0", seed=1,
         opened_at=timezone.now(), expect={"kind": "plan", "params": {}},

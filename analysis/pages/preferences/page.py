@@ -105,7 +105,7 @@ def content(page: Page) -> Content:
         return
     questions = pair_questions(load_questionnaire(study.questionnaire))
     asked = [_preferences(frame[frame["question"] == question.key], question)
-             for question in questions]  # fmt: skip
+             for question in questions if question.key in set(frame["question"])]  # fmt: skip
     page.answer(_answer(asked[0], people))
     people_notices(page, people)
     few_items(page, people)
@@ -137,13 +137,26 @@ def content(page: Page) -> Content:
         "of both. Undefined where an agent never lost or never won, without a tie.",
         f"Intervals and tests take {plural(asked[0].strengths.clusters, 'task')} as independent; "
         "answers of several people on one task, and pairs of one task, are not.",
-        "Each agent stands on either side equally often, and every other annotator sees each pair "
-        "the other way round.",
+        _sides(study.has_duels),
         "Agreement: Krippendorff's alpha with the nominal metric over first, second and neither.",
     )
     page.methods(
         "Strengths of agents from pairwise preferences were estimated by the Bradley–Terry model "
         "with ties (Davidson 1970), with intervals by a jackknife over tasks."
+    )
+
+
+def _sides(duels: bool) -> str:
+    if duels:
+        return (
+            "Players voted in blind duels, in which both agents reply at once. Sides follow a "
+            "Latin square of players by tasks. “Both bad” counts as a tie. Votes at the end of a "
+            "duel of which a side broke off are left out, as are duels in which another agent took "
+            "over."
+        )
+    return (
+        "Each agent stands on either side equally often, and every other annotator sees each pair "
+        "the other way round."
     )
 
 

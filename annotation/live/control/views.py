@@ -74,6 +74,9 @@ ACTIONS = (
     "note", "roll_back",
 )  # fmt: skip
 
+# What leaves a duel between the same two agents and with the same player on both sides.
+IN_DUELS = ("pause", "resume", "end", "retry", "note")
+
 
 class ControlForm(forms.Form):
     """One deed, with what it needs: a place by its number, an agent, a reason, and which script or
@@ -232,6 +235,10 @@ def _problems(form: ControlForm) -> list[str]:
 def _do(access: SessionAccess, form: ControlForm) -> str:
     """Do it, and say what was done."""
     given = form.cleaned_data
+    if access.duel is not None and given["do"] not in IN_DUELS:
+        raise Refused(
+            "conflict", "both sides of a duel keep their player, agent and turns; end it instead"
+        )
     session, user, reason = access.session, access.user, given["reason"].strip()
     match given["do"]:
         case "pause":

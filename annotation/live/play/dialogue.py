@@ -38,7 +38,7 @@ class DialogueLine:
     """A line of the dialogue. Of a plan, ``steps`` and what changed since the plan of ``before``.
 
     ``before`` is that plan's number in the dialogue; 0 where there is none. ``whole``: the steps
-    are all that was said.
+    are all that was said. ``side`` tells the dialogues of one page apart.
     """
 
     number: int
@@ -49,6 +49,12 @@ class DialogueLine:
     change: PlanChange | None = None
     before: int = 0
     whole: bool = True
+    side: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """The id of the line on its page."""
+        return f"line-{self.side}{self.number}"
 
     @property
     def own(self) -> bool:
@@ -106,6 +112,14 @@ def load_session_dialogue(
     for line in chain(*sources, *(_heard(ask, place, system) for ask in newest)):
         lines.setdefault((line.speaker, line.text.strip(), line.turn), line)
     return _numbered(sorted(lines.values(), key=lambda line: line.turn))
+
+
+def without_newest(lines: Sequence[DialogueLine]) -> Sequence[DialogueLine]:
+    """Return the lines up to the player's own last one: what the other side said then is left
+    out.
+    """
+    own = [place for place, line in enumerate(lines, 1) if line.own]
+    return lines[: own[-1]] if own else []
 
 
 def final_plan(lines: Sequence[DialogueLine], system: str) -> DialogueLine | None:

@@ -12,6 +12,7 @@ from annotation.assignments.preconditions import INFORMATION, standstill, step_b
 from annotation.assignments.services import lock_study
 from annotation.consent.selectors import has_read_information
 from annotation.errors import Refused
+from annotation.live.duels.selectors import find_duel, is_held, other_side
 from annotation.live.events import lock_open_session, pause_belongs_to, record_live_event
 from annotation.live.play.drafts import keep_sent
 from annotation.live.play.reply_panel import answered_by
@@ -45,7 +46,7 @@ EVERY = timedelta(seconds=5)
 
 def take_place(*, place: LivePlace, user: User) -> LivePlace:
     """Take a free place; of two people who want it one gets it. Taking one's own place again is
-    fine.
+    fine. Whoever takes a side of a duel takes both.
     """
     with transaction.atomic():
         session = lock_open_session(place.session_id)
@@ -59,6 +60,10 @@ def take_place(*, place: LivePlace, user: User) -> LivePlace:
         place.player, place.joined_at = user, timezone.now()
         place.save(update_fields=["player", "joined_at"])
         record_live_event(session=session, kind=Kind.JOINED, by=user, place=place)
+        if session.study.has_duels and (duel := find_duel(session.pk)) is not None:
+            other = other_side(duel, session.pk)
+            if other.state not in LiveSession.OVER:
+                take_place(place=other.places.get(number=place.number), user=user)
     return place
 
 
@@ -121,6 +126,7 @@ def reply_to(
     read and ``Refused`` where it is too late, not this
     person's to say, or the session is paused; none of these changes anything.
     """
+    duels = place.session.study.has_duels
     with transaction.atomic():
         session = lock_open_session(place.session_id)
         place = _own(place, user)
@@ -130,6 +136,8 @@ def reply_to(
             raise Refused("paused", "the session is paused. Send again when it continues")
         if session.state == State.GATHERING:
             raise Refused("paused", "the session has not started")
+        if duels and is_held(session.pk):
+            raise Refused("paused", "the other agent has not replied. Both replies appear together")
         try:
             exchange = answer_open_ask(ask=ask, by=user, text=text, seated=True)
         except UnreadableReply:

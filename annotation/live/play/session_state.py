@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from django.utils import timezone
 
 from annotation.live.access import SessionAccess
+from annotation.live.duels.selectors import is_held
 from annotation.live.events import pause_belongs_to
 from annotation.live.play.presence import Presence, read_presence
 from annotation.live.turns import SessionTurn, turn_of
@@ -151,7 +152,8 @@ class SessionState:
     """A session as it stands. ``own`` is what the place of whoever looks is asked, and ``newest``
     are the newest asks of all, the latest first.
 
-    ``suggested`` are the suggestions on it that they may see.
+    ``suggested`` are the suggestions on it that they may see. ``held``: it is a side of a duel
+    whose newest reply is not shown to its player before the other agent has replied.
     """
 
     access: SessionAccess
@@ -160,6 +162,7 @@ class SessionState:
     own: tuple[OpenAsk, ...]
     newest: tuple[OpenAsk, ...]
     suggested: Suggested = ()
+    held: bool = False
     now: datetime = field(default_factory=timezone.now)
 
     @property
@@ -271,11 +274,14 @@ def read_session_state(access: SessionAccess) -> SessionState:
     trajectory.last_answered = max(answered, default=None)  # type: ignore[attr-defined]
     waiting = _waiting(trajectory.status, newest)
     turn = turn_of(session, trajectory, waiting, list(access.places))
+    held = access.place is not None and session.study.has_duels and is_held(session.pk)
+    if held:
+        turn = SessionTurn("background", turn.since)
     own = turn.asks_of(access.place) if access.place is not None else ()
     shows = access.place is not None and session.study.live.shows_suggestions
     mine = [ask for ask in waiting if access.place and ask.role in access.place.roles]
     suggested = _suggested(trajectory.pk, mine) if shows else ()
-    return SessionState(access, trajectory, turn, own, newest, suggested)
+    return SessionState(access, trajectory, turn, own, newest, suggested, held)
 
 
 def _suggested(trajectory: int, own: Sequence[PolledAsk]) -> Suggested:

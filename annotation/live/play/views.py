@@ -27,11 +27,14 @@ from annotation.errors import Refused
 from annotation.json_bodies import read_json_body
 from annotation.live.access import SessionAccess, fetch_session
 from annotation.live.control.timeouts import leave_place
+from annotation.live.duels.page import duel_context, read_duel_page, session_to_answer
+from annotation.live.duels.selectors import other_side
 from annotation.live.play.dialogue import (
     final_plan,
     load_session_dialogue,
     mark_lines,
     newer_lines,
+    without_newest,
 )
 from annotation.live.play.drafts import NewerDraft, keep_draft
 from annotation.live.play.markdown import draw_markdown
@@ -101,6 +104,16 @@ def fetch_player(request: HttpRequest, pk: int) -> tuple[SessionAccess, LivePlac
     return access, access.place
 
 
+def each_side(request: HttpRequest, access: SessionAccess) -> list[SessionAccess]:
+    """Return what somebody may do in a session, and in the one beside it where it is a duel's and
+    is not over.
+    """
+    other = other_side(access.duel, access.session.pk) if access.duel is not None else None
+    if other is None or other.state in LiveSession.OVER:
+        return [access]
+    return [access, fetch_session(request, other.pk, played=True)]
+
+
 def _left_session(request: HttpRequest, pk: int) -> LiveSession:
     """Return a session for a player who has given up or lost their place; for whoever never had
     one the session does not exist.
@@ -135,7 +148,13 @@ def session(request: HttpRequest, pk: int) -> HttpResponseBase:
     if _has_to_read_first(access):
         return redirect("annotation:next_item", pk=access.study.study.pk)
     name = name_page()
-    _note_there(access.place, name)
+    for side in each_side(request, access):
+        if side.place is not None:
+            note_there(side.place, name)
+    if access.duel is not None:
+        side_to_answer = session_to_answer(request, read_session_state(access))
+        if side_to_answer != pk:
+            return redirect("annotation:session", pk=side_to_answer)
     shown = f"ask-{request.GET.get('ask', '')}"
     as_text = request.GET.get("as") == "text"
     return player_page(request, access, shown, as_text=as_text, page=name)
@@ -178,10 +197,14 @@ def player_page(
     given = {"fields": fields, "errors": errors} if key == shown else {}
     desk = load_reply_panel(state, key, as_text=as_text, **given)
     wrong = (errors or {}) if key == shown else {}
-    context = {**_whole_context(state, desk, page), **more}
+    context = {**whole_context(state, desk, page), **more}
     context |= {"errors": wrong, "refusal": wrong.get("", "")}
     context["as_text"] = as_text
-    return render(request, "annotation/session.html", context, status=status)
+    template = "annotation/session.html"
+    if access.duel is not None:
+        template = "annotation/duel.html"
+        context |= duel_context(read_duel_page(request, state), context)
+    return render(request, template, context, status=status)
 
 
 def _context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]:
@@ -193,6 +216,8 @@ def _context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]
     note_seen(place=place, asks=state.newest)  # before the lines are read, so that none is missed
     lobby = state.turn.standing == "gathering"
     lines = [] if lobby else load_session_dialogue(place, state.plan.system, over=state.over)
+    if state.held:
+        lines = [*without_newest(lines)]
     context: dict[str, Any] = {
         "session": session,
         "place": place,
@@ -222,7 +247,7 @@ def _context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]
     return context
 
 
-def _whole_context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]:
+def whole_context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]:
     """Return all that a ``page`` of a player shows."""
     mode, place = mode_of(state.plan.system, state.plan.mode), state.place
     assert place is not None
@@ -252,7 +277,7 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     if poll is None:
         return _player_left(request, pk)
     if not poll.over:
-        _note_there(poll.place, read_page(request.GET.get("p", "")))
+        note_there(poll.place, read_page(request.GET.get("p", "")))
     if request.GET.get("v") == poll.token:
         return HttpResponse(status=STOP_POLLING if poll.over else 204)
     try:
@@ -277,7 +302,7 @@ def session_writing(request: HttpRequest, pk: int) -> HttpResponseBase:
     return response
 
 
-def _note_there(place: PolledPlace, page: str) -> None:
+def note_there(place: PolledPlace, page: str) -> None:
     """Note that a player is at their page."""
     note_here(place.pk, timezone.now(), page)
     note_player(place=place.pk, last_seen_at=place.last_seen_at)
@@ -295,7 +320,7 @@ def _changed_parts(
     response: HttpResponse
     if shown.startswith("lobby-") and not key.startswith("lobby-"):
         # The session begins: nothing has been typed yet, and everything is new.
-        context = _whole_context(state, load_reply_panel(state, key), name)
+        context = whole_context(state, load_reply_panel(state, key), name)
         response = render(request, "annotation/partials/_session.html", context)
         response["HX-Retarget"], response["HX-Reswap"] = "#session", "outerHTML"
     else:
@@ -314,7 +339,7 @@ def _changed_parts(
         }
         context["newer"] = newer_lines(context["lines"], page.get("t", ""))
         if state.turn.standing == "gathering" and not same:
-            context = {**_whole_context(state, ReplyPanel(key), name), **context}
+            context = {**whole_context(state, ReplyPanel(key), name), **context}
         response = render(request, "annotation/partials/_session_state.html", context)
     if state.over:
         response.status_code = STOP_POLLING
@@ -350,7 +375,10 @@ def session_ready(request: HttpRequest, pk: int) -> HttpResponseBase:
     if _has_to_read_first(access):
         return redirect("annotation:next_item", pk=access.study.study.pk)
     try:
-        be_ready(place=place, user=access.user)
+        with transaction.atomic():
+            for side in each_side(request, access):
+                if side.place is not None:
+                    be_ready(place=side.place, user=access.user)
     except Refused as refused:
         return player_page(request, access, status=409, refused=refused.reason)
     return redirect("annotation:session", pk=pk)
@@ -383,7 +411,9 @@ def _change(
     if access.place is None and not access.manages:
         raise Http404
     try:
-        change(access)
+        with transaction.atomic():
+            for side in each_side(request, access):
+                change(side)
     except Refused as refused:
         if access.place is not None:
             return player_page(request, access, status=409, refused=refused.reason)
@@ -395,9 +425,12 @@ def _change(
 @signed_in
 def session_leave(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Leave the place for good; what becomes of it is the study's to say."""
-    access, place = fetch_player(request, pk)
+    access, _ = fetch_player(request, pk)
     try:
-        leave_place(place=place, user=access.user)
+        with transaction.atomic():
+            for side in each_side(request, access):
+                if side.place is not None:
+                    leave_place(place=side.place, user=access.user)
     except Refused as refused:
         return player_page(request, access, status=409, refused=refused.reason)
     messages.success(request, "You left the session. Your messages stay stored.")
@@ -500,10 +533,11 @@ def _reply_together(
 
 def _reply_stored(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Return what changed by a reply, for a page that says what it shows; else the whole page."""
-    if SHOWN not in request.headers:
+    access = fetch_session(request, pk, played=True)
+    if SHOWN not in request.headers or access.duel is not None:
         return redirect("annotation:session", pk=pk)
     page = QueryDict(request.headers[SHOWN][:500]).dict()
-    state = read_session_state(fetch_session(request, pk, played=True))
+    state = read_session_state(access)
     response = _changed_parts(request, state, page, sent=True)
     if "HX-Retarget" not in response:
         response["HX-Retarget"] = response["HX-Reselect"] = "#session-poll"

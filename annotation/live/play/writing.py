@@ -30,15 +30,18 @@ def _free() -> threading.BoundedSemaphore:
 def watch_writing(session: int, user: int) -> Callable[[], str] | None:
     """Return what reads as much as this user may see of a reply being written; '' is nothing.
 
-    None where they have no place in the session. In a blinded study whoever fills a place looks
-    like a person, whose text is seen when it is sent.
+    None where they have no place in the session. In a duel replies appear when both are there. In a
+    blinded study whoever fills a place looks like a person, whose text is seen when it is sent.
     """
     rows = LivePlace.objects.filter(session=session).values_list(
-        "player", "roles", "session__trajectory", "session__study__blinded", named=True
-    )
+        "player", "roles", "session__trajectory", "session__study__blinded",
+        "session__study__settings__duels", named=True
+    )  # fmt: skip
     places = list(rows)
     if all(place.player != user for place in places):
         return None
+    if places[0].session__study__settings__duels:
+        return lambda: ""
     trajectory, blinded = places[0].session__trajectory, places[0].session__study__blinded
     hidden = {role for place in places if blinded for role in place.roles}
 

@@ -29,6 +29,10 @@ from benchmarks.visibility import Visibility
 NONE = "none"
 OTHERS = "others"
 SHORT = 70
+DUEL = (
+    "The player talks with two agents side by side on the same task. Replies appear together, and "
+    "the player votes in every turn and at the end."
+)
 
 
 class LiveForm(request_form(RunRequest, ("seed",)), RolesForm):  # type: ignore[misc]
@@ -198,7 +202,13 @@ class LiveForm(request_form(RunRequest, ("seed",)), RolesForm):  # type: ignore[
             information=given["information"],
             consent=given["consent"],
             seed=given["seed"],
+            duels=self.makes_duels,
         )
+
+    @property
+    def makes_duels(self) -> bool:
+        """Return whether sessions are played two at a time, once the form is valid."""
+        return False
 
     def find_agent(self, name: str) -> Agent | None:
         """Return the agent of a name, among those that may be met."""
@@ -225,6 +235,9 @@ class NewSessionForm(LiveForm):
     """One session with a study of its own."""
 
     agent = forms.ChoiceField(help_text="Whom the players meet, without being told.")
+    second = forms.ChoiceField(
+        label="Second agent, for a blind duel", required=False, help_text=DUEL
+    )
     task = forms.ChoiceField()
     mine = forms.ChoiceField(label="Who plays")
     days = forms.IntegerField(
@@ -233,10 +246,15 @@ class NewSessionForm(LiveForm):
 
     def __init__(self, data: Mapping[str, Any] | None, **given: Any) -> None:
         super().__init__(data, **given)
+        names = [(agent.name, agent.title) for agent in self.all_agents]
         if self.meets_agent:
-            set_choices(self, "agent", [(agent.name, agent.title) for agent in self.all_agents])
+            set_choices(self, "agent", names)
         else:
             del self.fields["agent"]
+        if self.mode.duels:
+            set_choices(self, "second", [("", "None: an ordinary session"), *names])
+        else:
+            del self.fields["second"]
         self.tasks = list(self.dataset.tasks.only("pk", "external_id", "prompt", "dataset"))
         set_choices(self, "task", task_choices(self.tasks))
         places = enumerate(self.mode.places, 1)
@@ -256,6 +274,16 @@ class NewSessionForm(LiveForm):
         return self.find_agent(self.cleaned_data.get("agent", ""))
 
     @property
+    def makes_duels(self) -> bool:
+        return bool(self.cleaned_data.get("second"))
+
+    @property
+    def both_agents(self) -> list[Agent]:
+        """The two agents of a duel."""
+        names = (self.cleaned_data["agent"], self.cleaned_data["second"])
+        return [agent for name in names if (agent := self.find_agent(name))]
+
+    @property
     def chosen_task(self) -> Task:
         return next(task for task in self.tasks if str(task.pk) == self.cleaned_data["task"])
 
@@ -270,25 +298,33 @@ class AddSessionForm(forms.Form):
 
     use_required_attribute = False
     agent = forms.ChoiceField()
+    second = forms.ChoiceField(label="Second agent")
     task = forms.ChoiceField()
 
     def __init__(
-        self, data: Mapping[str, Any] | None, *, dataset: Dataset, mode: Mode, seen: Visibility
+        self,
+        data: Mapping[str, Any] | None,
+        *,
+        dataset: Dataset,
+        mode: Mode,
+        seen: Visibility,
+        duels: bool = False,
     ) -> None:
         super().__init__(data)
         self.agents = meetable_agents(dataset.system, seen)
         self.tasks = list(dataset.tasks.only("pk", "external_id", "prompt", "dataset"))
-        if "agent" in mode.roles:
-            del self.fields["agent"]
-        else:
-            set_choices(self, "agent", [(agent.name, agent.title) for agent in self.agents])
+        for name, wanted in (("agent", "agent" not in mode.roles), ("second", duels)):
+            if wanted:
+                set_choices(self, name, [(agent.name, agent.title) for agent in self.agents])
+            else:
+                del self.fields[name]
         set_choices(self, "task", task_choices(self.tasks))
 
     @property
-    def chosen_agent(self) -> Agent | None:
-        """None where a person is the agent."""
-        name = self.cleaned_data.get("agent", "")
-        return next((agent for agent in self.agents if agent.name == name), None)
+    def chosen_agents(self) -> list[Agent]:
+        """One agent, or the two of a duel; none where a person is the agent."""
+        names = (self.cleaned_data.get("agent"), self.cleaned_data.get("second"))
+        return [agent for name in names for agent in self.agents if agent.name == name]
 
     @property
     def chosen_task(self) -> Task:
@@ -311,6 +347,7 @@ class LiveStudyForm(LiveForm):
         error_messages={"required": "Choose at least one agent."},
         help_text="Each player meets them in turn, without being told which is which.",
     )
+    duels = forms.BooleanField(label="Blind duels", required=False, help_text=DUEL)
     tasks = forms.CharField(
         label="Only these tasks",
         required=False,
@@ -347,6 +384,8 @@ class LiveStudyForm(LiveForm):
             set_choices(self, "agents", [(agent.name, agent.title) for agent in self.all_agents])
         else:
             del self.fields["agents"]
+        if not self.mode.duels:
+            del self.fields["duels"]
         self.fields["order"].initial = "latin"
         self.fields["name"].initial = f"Sessions of {self.dataset.name}"
 
@@ -366,8 +405,14 @@ class LiveStudyForm(LiveForm):
             return []
         return read_people(self.cleaned_data["names"])
 
+    @property
+    def makes_duels(self) -> bool:
+        return bool(self.cleaned_data.get("duels"))
+
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
+        if given.get("duels") and len(given.get("agents", ())) == 1:
+            self.add_error("agents", "Choose at least two agents for duels.")
         places = len(self.mode.places)
         if given.get("players") == POOL:
             if not given.get("seats") and "seats" not in self.errors:
@@ -407,4 +452,5 @@ class LiveStudyForm(LiveForm):
             order=given["order"],
             drawn={kind: (kinds_drawn[kind], count) for kind, count in kinds.items()},
             among=() if every else [task.external_id for task in tasks],
+            duels=self.makes_duels,
         )

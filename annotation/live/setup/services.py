@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -11,16 +12,18 @@ from annotation.consent.services import set_study_text
 from annotation.designs.orders import Method
 from annotation.designs.types import DesignError
 from annotation.errors import Refused
+from annotation.live.duels.sides import Placement, is_swapped
 from annotation.live.setup.design import SessionDesign, draw_sessions, in_words
 from annotation.live.setup.sessions import make_session, mode_of, store_live_study
-from annotation.models import LivePlan, LiveSession, Membership, Study, StudyText
+from annotation.models import Duel, LivePlan, LiveSession, Membership, Study, StudyText
+from annotation.models.studies import DUELS
 from annotation.questionnaires import QuestionnaireError, load_questionnaire
 from annotation.questionnaires.types import ANY, PLAYING
 from annotation.studies.services import role_labels_of
 from annotation.studies.setup import add_member
 from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.people import Mode
-from benchmarks.core.registry import get_system
+from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.system import read_settings
 from benchmarks.models import Agent, Dataset, Task
 from benchmarks.roles.judge_fit import judge_misfits
@@ -28,6 +31,8 @@ from benchmarks.roles.services import HUMAN, PERSON, assign_roles, ensure_script
 
 # The questionnaire of a study that asks nothing after its sessions, for a study has to have one.
 UNASKED = "playing@1"
+# What the votes of duels are about.
+DUEL_VOTES = "duel@1"
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class SessionRequest:
 
     ``questionnaire`` is asked of every player after each session, none where it is empty. ``level``
     is empty where the dataset has none; ``settings`` and ``roles`` are as runs take them.
+    ``duels``: sessions are played two at a time, side by side (`annotation.live.duels`).
     """
 
     name: str
@@ -49,6 +55,7 @@ class SessionRequest:
     practises: bool = False
     shows_suggestions: bool = False
     hints: bool = False
+    duels: bool = False
     leaving: str = LivePlan.Leaving.WAIT
     away_seconds: int = 300
     reply_seconds: int = 0
@@ -64,9 +71,11 @@ def store_session_request(
     """Return an open study without sessions; ``more`` is kept in the plan's settings beside the
     cast.
     """
-    mode_of(wish.dataset.system, wish.mode)
-    asks = bool(wish.questionnaire)
-    questionnaire = wish.questionnaire or UNASKED
+    mode = mode_of(wish.dataset.system, wish.mode)
+    if wish.duels:
+        _refuse_unfit_for_duels(wish, mode)
+    asks = bool(wish.questionnaire) and not wish.duels  # its votes are what a duel asks
+    questionnaire = DUEL_VOTES if wish.duels else wish.questionnaire or UNASKED
     if asks:
         _check_questionnaire(questionnaire, wish.dataset.system)
     study = Study(
@@ -77,6 +86,7 @@ def store_session_request(
         status=Study.Status.OPEN,
         is_demo=wish.dataset.is_demo,
         created_by=by,
+        settings={DUELS: True} if wish.duels else {},
     )
     plan = LivePlan(
         system=wish.dataset.system,
@@ -109,6 +119,26 @@ def store_session_request(
             if text.strip():
                 set_study_text(study=study, kind=kind, text=text, by=by)
     return study, plan
+
+
+def _refuse_unfit_for_duels(wish: SessionRequest, mode: Mode) -> None:
+    """Refuse duels in which nobody talks with two agents, or in which one side goes without the
+    player.
+    """
+    if not mode.duels:
+        modes = find_system(wish.dataset.system).modes()
+        fit = " or ".join(repr(each.title) for each in modes if each.duels)
+        words = f"choose {fit}" if fit else "this benchmark has no such mode"
+        raise Refused("invalid", f"in a duel one person talks with two agents; {words}")
+    if wish.leaving not in (LivePlan.Leaving.WAIT, LivePlan.Leaving.CANCEL):
+        raise Refused("invalid", "when the player of a duel leaves, it waits or ends; choose one")
+    if wish.reply_seconds:
+        raise Refused(
+            "invalid",
+            "a duel has no time limit per reply, because one agent’s reply waits for the other’s",
+        )
+    if wish.shows_suggestions:
+        raise Refused("invalid", "a duel shows no suggestions")
 
 
 def _check_questionnaire(id: str, system: str) -> None:
@@ -194,6 +224,65 @@ def add_session(
     return session
 
 
+def create_duel(
+    *, wish: SessionRequest, agents: Sequence[Agent], task: Task, mine: int | None = None, by: User
+) -> Duel:
+    """Return one duel with a study of its own. ``mine`` is the number of the place that ``by``
+    takes.
+    """
+    with transaction.atomic():
+        study, plan = store_session_request(wish=wish, by=by)
+        players = {mine: by} if mine else {}
+        return add_duel(study=study, plan=plan, agents=agents, task=task, players=players, by=by)
+
+
+def add_duel(
+    *,
+    study: Study,
+    plan: LivePlan,
+    agents: Sequence[Agent],
+    task: Task,
+    players: Mapping[int, User] | None = None,
+    row: str = "",
+    by: User,
+    **options: Any,
+) -> Duel:
+    """Return a further duel of a study: two sessions on one task, under the study's one seed.
+
+    ``row`` names who plays where they are not known yet. ``options`` are those of `add_session`.
+    """
+    if len({agent.pk for agent in agents}) != 2:
+        raise Refused("invalid", "a duel is between two different agents")
+    first, second = sorted(agents, key=lambda agent: agent.name)
+    row = row or " + ".join(f"person {user.pk}" for user in (players or {}).values())
+    with transaction.atomic():
+        swapped = is_swapped(
+            pair=(first.name, second.name),
+            player=row,
+            task=task.external_id,
+            earlier=_placements(study),
+            seed=study.seed,
+        )
+        left, right = (
+            add_session(
+                study=study, plan=plan, agent=agent, task=task, players=players, by=by, **options
+            )
+            for agent in ((second, first) if swapped else (first, second))
+        )
+        return Duel.objects.create(left=left, right=right, row=row)
+
+
+def _placements(study: Study) -> list[Placement]:
+    rows = Duel.objects.filter(left__study=study).order_by("pk").values_list(
+        "left__trajectory__run__agent__name", "right__trajectory__run__agent__name", "row",
+        "left__trajectory__task__external_id",
+    )  # fmt: skip
+    return [
+        Placement((min(left, right), max(left, right)), row, task, swapped=left > right)
+        for left, right, row, task in rows
+    ]
+
+
 def refuse_unread(plan: LivePlan, mode: Mode, agent: Agent) -> None:
     """Refuse a session in which nobody could decide whether the agent's plans are valid.
 
@@ -226,7 +315,8 @@ class DesignRequest:
     ``drawn`` says by kind of task how many were drawn of how many, and ``among`` names the tasks
     that could be, where these were not all of the dataset; without it nobody knows.
 
-    ``agents`` is empty where a person is the agent. ``rows`` are groups of as many players as the
+    ``agents`` is empty where a person is the agent. ``duels``: players meet them two at a time, so
+    ``each`` counts duels. ``rows`` are groups of as many players as the
     mode has places; where they are not named (whoever joins by link), their number alone.
     """
 
@@ -237,6 +327,18 @@ class DesignRequest:
     order: Method
     drawn: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     among: Sequence[str] = ()
+    duels: bool = False
+
+    @property
+    def met(self) -> Sequence[tuple[Agent, ...]]:
+        """Whom a player meets at once: one agent, each two of them, or nobody but people."""
+        if not self.duels:
+            return [(agent,) for agent in self.agents] or [()]
+        return list(combinations(self.agents, 2))
+
+    def met_names(self, attribute: str = "title") -> list[str]:
+        """Return the names of those, empty for people."""
+        return [" – ".join(getattr(agent, attribute) for agent in agents) for agents in self.met]
 
     @property
     def pooled(self) -> bool:
@@ -254,7 +356,7 @@ def draw_design(*, design: DesignRequest, seed: int) -> SessionDesign:
     """Return what a design gives each row of players; the same wishes and seed give the same."""
     try:
         return draw_sessions(
-            agents=[agent.title for agent in design.agents] or [""],
+            agents=design.met_names(),
             tasks=[task.external_id for task in design.tasks],
             rows=design.names,
             each=design.each,
@@ -289,19 +391,19 @@ def create_sessions(*, wish: SessionRequest, design: DesignRequest, by: User) ->
         numbers: list[list[int]] = []
         for place, (_, pairs) in enumerate(drawn.rows):
             row = () if isinstance(design.rows, int) else design.rows[place]
-            sessions = [
-                add_session(
-                    study=study,
-                    plan=plan,
-                    agent=design.agents[agent] if design.agents else None,
-                    task=design.tasks[task],
-                    players=dict(enumerate(row, 1)),
-                    order=order,
-                    label=False,
-                    by=by,
-                )
-                for order, (agent, task) in enumerate(pairs, 1)
-            ]
+            sessions: list[LiveSession] = []
+            for order, (met, task) in enumerate(pairs, 1):
+                agents = design.met[met]
+                common: dict[str, Any] = {
+                    "study": study, "plan": plan, "task": design.tasks[task], "order": order,
+                    "players": dict(enumerate(row, 1)), "label": False, "by": by,
+                }  # fmt: skip
+                if design.duels:
+                    name = drawn.rows[place][0] if design.pooled else ""
+                    duel = add_duel(agents=agents, row=name, **common)
+                    sessions += [duel.left, duel.right]
+                else:
+                    sessions.append(add_session(agent=agents[0] if agents else None, **common))
             numbers.append([session.number for session in sessions])
         plan.settings = {**plan.settings, "rows": numbers}
         plan.save(update_fields=["settings"])

@@ -34,7 +34,9 @@ from annotation.live.setup.forms import ORDERS, AddSessionForm, LiveStudyForm, N
 from annotation.live.setup.practice import begin_practice
 from annotation.live.setup.services import (
     DesignRequest,
+    add_duel,
     add_session,
+    create_duel,
     create_session,
     create_sessions,
     draw_design,
@@ -107,13 +109,14 @@ def session_new(request: HttpRequest) -> HttpResponseBase:
     )
     if form.is_valid():
         try:
-            session = create_session(
-                wish=form.wish(),
-                agent=form.chosen_agent,
-                task=form.chosen_task,
-                mine=form.chosen_place,
-                by=person(request),
-            )
+            common: dict[str, Any] = {
+                "wish": form.wish(), "task": form.chosen_task, "mine": form.chosen_place,
+                "by": person(request),
+            }  # fmt: skip
+            if form.makes_duels:
+                session = create_duel(agents=form.both_agents, **common).left
+            else:
+                session = create_session(agent=form.chosen_agent, **common)
             links = make_links(request, session, days=form.cleaned_data["days"])
         except Refused as refused:
             form.add_error(None, f"{refused.reason[:1].upper()}{refused.reason[1:]}.")
@@ -222,13 +225,15 @@ def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
             raise Http404
         if form.is_valid():
             try:
-                session = add_session(
-                    study=access.study,
-                    plan=plan,
-                    agent=form.chosen_agent,
-                    task=form.chosen_task,
-                    by=access.user,
-                )
+                agents = form.chosen_agents
+                common: dict[str, Any] = {
+                    "study": access.study, "plan": plan, "task": form.chosen_task,
+                    "by": access.user,
+                }  # fmt: skip
+                if access.study.has_duels:
+                    session = add_duel(agents=agents, **common).left
+                else:
+                    session = add_session(agent=agents[0] if agents else None, **common)
                 return _made(request, session, make_links(request, session, days=LINK_DAYS))
             except Refused as refused:
                 form.add_error(None, f"{refused.reason[:1].upper()}{refused.reason[1:]}.")
@@ -301,7 +306,9 @@ def _add_form(request: HttpRequest, access: StudyAccess, plan: LivePlan) -> AddS
         return None
     data = request.POST if request.method == "POST" else None
     mode = mode_of(plan.system, plan.mode)
-    return AddSessionForm(data, dataset=dataset, mode=mode, seen=visibility(request))
+    return AddSessionForm(
+        data, dataset=dataset, mode=mode, seen=visibility(request), duels=access.study.has_duels
+    )
 
 
 # --- Before it begins -----------------------------------------------------------------------------
@@ -417,7 +424,7 @@ def live_study_new(request: HttpRequest) -> HttpResponseBase:
 
 
 def _preview(drawn: SessionDesign, design: DesignRequest) -> DesignPreview:
-    agents = [agent.title for agent in design.agents]
+    met = [f" with {name}" if name else "" for name in design.met_names()]
     tables = balance_tables(drawn.certificate, hide_models=False)
     return DesignPreview(
         drawn.certificate,
@@ -428,10 +435,7 @@ def _preview(drawn: SessionDesign, design: DesignRequest) -> DesignPreview:
         [
             (
                 name,
-                [
-                    f"{design.tasks[task].external_id}{f' with {agents[agent]}' if agents else ''}"
-                    for agent, task in pairs
-                ],
+                [f"{design.tasks[task].external_id}{met[agent]}" for agent, task in pairs],
             )
             for name, pairs in drawn.rows
         ],

@@ -54,10 +54,11 @@ class Command(BaseCommand):
     def _tell(self, drawn: SessionDesign, design: DesignRequest) -> None:
         """Print each row's sessions in order, balance and fingerprint."""
         say, certificate = self.stdout.write, drawn.certificate
+        names = design.met_names("name")
         for name, pairs in drawn.rows:
             say(f"{name}:")
             for agent, task in pairs:
-                met = f" with {design.agents[agent].name}" if design.agents else ""
+                met = f" with {names[agent]}" if names[agent] else ""
                 say(f"  {design.tasks[task].external_id}{met}")
         for words in certificate.warnings:
             say(f"met only nearly: {in_words(words)}")

@@ -94,7 +94,8 @@ class Mode:
     under which one of the places would have nothing to do, by name; ``make_session`` refuses them.
     ``minutes`` is an estimate of how long a session takes, which players see until sessions of
     their study have been played; 0 where there is none. ``alone``: nobody else replies in the
-    session, neither a person nor a script or model.
+    session, neither a person nor a script or model. ``duels``: its one player talks with the agent,
+    so they may do so with two agents side by side.
     """
 
     key: str
@@ -107,6 +108,7 @@ class Mode:
     excludes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     minutes: int = 0
     alone: bool = False
+    duels: bool = False
 
     @property
     def roles(self) -> frozenset[str]:

@@ -378,6 +378,7 @@ MODES = (
         "You will be told what the plan breaks. Tell the agent.",
         (Place("User", ("simulator",), _TELLS),),
         minutes=10,
+        duels=True,
     ),
     Mode(
         "judge_and_simulator",
@@ -386,6 +387,7 @@ MODES = (
         (Place("User and judge", (*_JUDGES, "simulator"), _MARKS),),
         suggests=_JUDGES,
         minutes=15,
+        duels=True,
     ),
     Mode(
         "agent",

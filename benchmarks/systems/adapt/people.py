@@ -410,6 +410,7 @@ MODES = (
         (Place("Persona", ("persona",), _ANSWERS),),
         excludes={"method": SILENT},
         minutes=10,
+        duels=True,
     ),
     Mode(
         "agent",

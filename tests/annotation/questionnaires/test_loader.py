@@ -25,6 +25,7 @@ PUBLISHED = {
     "about_annotators@1": "4c52f5ddbb800503",
     "about_annotators@2": "1bf919a034d139bc",
     "compare_plans@1": "687b177eca7517d8",
+    "duel@1": "90b985dda1d35fe7",
     "filter_check@1": "51a37f9155d4527c",
     "filter_check@2": "41c6621cceb2651d",
     "filter_check@3": "4aaec899c9bcbb64",
