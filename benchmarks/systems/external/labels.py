@@ -79,12 +79,8 @@ def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     sentence = known.sentence if known else f"Stated as “{outcome.termination}”."
     reward = outcome.metrics.get("reward")
     if reward is None:
-        return f"{sentence} {_capital(outcome.undefined.get('reward', 'no reward is stated'))}."
+        return f"{sentence} No reward: {outcome.undefined.get('reward', 'none is stated')}."
     return f"{sentence} Reward {reward:g}."
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 LABELS = Labels(

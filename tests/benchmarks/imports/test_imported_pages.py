@@ -1,5 +1,6 @@
 """Pages of runs made elsewhere: what there is, and in words what there is not."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -157,3 +158,17 @@ def test_no_run_and_no_judge_takes_imported_trajectories(imported: Run) -> None:
             refuse(trajectory=found)
     found.refresh_from_db()
     assert found.status == "done" and Trajectory.objects.count() == 4
+
+
+@pytest.mark.django_db
+def test_a_long_prompt_is_no_heading(researcher: Client, tmp_path: Path) -> None:
+    prompt = "Mend the parser. " + "It fails on nested lists. " * 200
+    chat = [{"role": "user", "content": prompt}, {"role": "assistant", "content": "Done."}]
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps(chat))
+    trajectory = import_trajectories(path=path).runs[0].trajectories.get()
+    for name, key in (("analysis:trajectory", trajectory.pk), ("task", trajectory.task_id)):
+        page = text_of(researcher, name, key)
+        heading = page.partition("<h1")[2].partition("</h1>")[0]
+        assert heading.count("nested lists") < 15
+        assert "Whole task</summary>" in page and page.count("nested lists") >= 200
