@@ -22,6 +22,7 @@ from analysis.browser.groups.failure_groups import (
 from analysis.exports.plotly_json import plotly_figure
 from analysis.filters import FILTERS, LISTS, LONGEST, Filters, with_query
 from analysis.filters.selection import Selection
+from analysis.pages.branches.views import branch_runs, read_report
 from analysis.pages.catalogue import PAGES, AnalysisPage
 from analysis.pages.reports import (
     answer_report,
@@ -36,10 +37,11 @@ from analysis.reports.deferred_files import file_of
 from analysis.reports.deferred_reports import DeferredReport, find_deferred, request_deferred
 from analysis.reports.methods import methods_sentence
 from analysis.reports.run_marks import banners
-from benchmarks.access import VIEW, allow, visibility
+from benchmarks.access import VIEW, allow, fetch, visibility
 from benchmarks.api.auth import user_of
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.runs import CertificateOut
+from benchmarks.models import Branch
 
 LaterStatus = Literal["none", "not_requested", "queued", "running", "failed", "ready"]
 
@@ -152,6 +154,16 @@ class AnalysisOut(PartsOut):
     empty: EmptyOut | None = Field(description="Why there is nothing; null where there is.")
     waits: bool = Field(description="The answer itself waits for the job under `later`.")
     later: LaterOut
+
+
+class BranchResultsOut(PartsOut):
+    """What came of the replays of a run of branches."""
+
+    run: int
+    trajectory: int = Field(description="The trajectory from which they leave.")
+    turn: int = Field(description="The first turn at which one leaves it.")
+    url: str = Field(description="The same in a browser.")
+    empty: EmptyOut | None = Field(description="Why there is nothing; null where there is.")
 
 
 class GroupsOut(Schema):
@@ -364,6 +376,26 @@ def _open(request: HttpRequest, name: str, query: Any) -> tuple[AnalysisPage, Se
             known = ", ".join(page.filters)
             raise ApiError(422, f"This page has no such filter; known: {known}.", name, "unknown")
     return page, *open_selection(page, Filters(**given), user_of(request), visibility(request))
+
+
+@router.get("/branches/{int:run_id}", response={200: BranchResultsOut, **refusals(404)})
+def get_branch_results(request: HttpRequest, run_id: int) -> dict[str, Any]:
+    """Return what the replays of a run of branches come to: the effect of an answer, or the turn
+    that decided it.
+    """
+    run = fetch(request, branch_runs(), pk=run_id)
+    branch = Branch.objects.filter(trajectory__run=run).order_by("pk").first()
+    if branch is None:
+        raise Http404
+    report = read_report(run)
+    return {
+        "run": run.pk,
+        "trajectory": branch.parent_id,
+        "turn": branch.turn,
+        "url": reverse("analysis:branches", args=[run.pk]),
+        "empty": report.empty,
+        **parts_out(report),
+    }
 
 
 # --- Groups of failures ---------------------------------------------------------------------------

@@ -113,6 +113,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         branching.table,
         name="branches_table",
     ),
+    path(
+        "trajectories/branches/<int:run_id>/<slug:part>.json",
+        branching.figure,
+        name="branches_figure",
+    ),
     path("compare/", comparing.compare, name="compare"),
     path("compare/runs/", flips.compare_runs, name="compare_runs"),
     path("compare/runs/tasks.csv", flips.compare_runs_table, name="compare_runs_table"),

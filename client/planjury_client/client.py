@@ -187,6 +187,10 @@ class PlanJury(Transport):
         """Return the branches that leave a trajectory, oldest first."""
         return list(self._get("/trajectories/{trajectory_id}/branches", trajectory_id=trajectory))
 
+    def branch_results(self, run: int) -> dict[str, Any]:
+        """Return what the replays of a run of branches come to, with figures and tables."""
+        return dict(self._get("/branches/{run_id}", run_id=run))
+
     def start_branches(self, trajectory: int, **fields: Any) -> dict[str, Any]:
         """Say something else at a ``turn`` (``text``, ``replays``, ``compare``, …) and play on.
 

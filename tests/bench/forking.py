@@ -4,23 +4,31 @@
 its middle, ten replays with the answer as it was. Beside it, ten trajectories with the same log up
 to there, as an endpoint that fails leaves them, are retried. Both are carried by the same worker;
 the time includes making the branches, and retrying. Chance makes some of them longer, so figures
-are for each call. Repeated in turns, the median counts.
+are for each call. Repeated in turns, the median counts. With ``--endpoint`` the agent and all other
+roles are the fake endpoint, asked over HTTP; its own CPU does not count.
 """
 
 import os
 import statistics
+import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from functools import partial
 
+from tests.bench.calling import fake_endpoint
+from tests.bench.running import ROLES
 from tests.bench.storing import machine, set_up, tell
 
 K, ROUNDS, BUDGET = 10, 7, 1.05
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
         os.environ["ENDPOINT_THREADS"] = "0"
+        http = "--endpoint" in sys.argv
+        url = stack.enter_context(fake_endpoint()) if http else ""
         set_up(folder)
         from django.contrib.auth.models import User
 
@@ -33,10 +41,17 @@ def main() -> None:
 
         user = User.objects.create_user("bench")
         dataset = save_sample_dataset(1)
-        settings = {"max_turns": 8}
+        more: dict[str, object] = {"settings": {"max_turns": 8}}
+        agent = "creature-of-habit"
+        if http:
+            from benchmarks.endpoints.services import create_endpoint
+
+            create_endpoint(name="bench", title="Bench", base_url=url, model="fake")
+            agent = "bench"
+            more["roles"] = dict.fromkeys(ROLES, ["endpoint:bench"])
 
         def fresh(n: int) -> Run:
-            (run,) = start_sample_runs("creature-of-habit", dataset=dataset, settings=settings)
+            (run,) = start_sample_runs(agent, dataset=dataset, **more)
             first = run.trajectories.get()
             for attempt in range(2, n + 1):
                 first.pk, first.attempt, first._state.adding = None, attempt, True

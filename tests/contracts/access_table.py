@@ -89,6 +89,7 @@ api:get_endpoint                  GET  login    403      403      403      403  
 api:preview_judging               POST login    403      403      403      403      403      403      403      422      422
 api:start_new_judging             POST login    403      403      403      403      403      403      403      422      422
 api:list_judgings                 GET  login    403      403      403      403      403      403      ok       403      ok
+api:get_branch_results            GET  login    403      403      403      403      403      403      404      403      404
 api:start_trajectory_branches     GET  login    403      403      403      403      403      403      ok       403      ok
 api:start_trajectory_branches     POST login    403      403      403      403      403      403      403      422      422
 api:choose_primary_judging        POST login    403      403      403      403      403      403      403      422      422
@@ -256,6 +257,7 @@ benchmarks:trajectory_exchanges   GET  login    403      403      403      403  
 benchmarks:trajectory_retry       POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:trajectory_restart     POST login    403      403      403      403      403      403      403      moved    moved
 analysis:branches                 GET  login    403      403      403      403      403      403      404      403      404
+analysis:branches_figure          GET  login    403      403      403      403      403      403      404      403      404
 analysis:branches_table           GET  login    403      403      403      403      403      403      404      403      404
 analysis:compare                  GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:compare_runs             GET  login    403      403      403      403      403      403      ok       403      ok

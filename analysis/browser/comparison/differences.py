@@ -10,9 +10,10 @@ from django.db.models import Avg, Count, F, Q, Sum
 from analysis.browser.comparison.address import PORTION
 from analysis.browser.comparison.alignment import place_title, turn_at
 from analysis.browser.comparison.candidates import ComparedTrajectories, ComparedTrajectory
+from benchmarks.calls.whole_log import whole_log
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import system_of
-from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Violation
+from benchmarks.models import Constraint, Exchange, JudgeScore, Run, Trajectory, Violation
 from benchmarks.trajectories import selectors as trajectories
 from benchmarks.trajectories.turns import NEW, REPEATED, WITHHELD
 
@@ -241,17 +242,22 @@ def tokens_of(columns: Sequence[ComparedTrajectory]) -> dict[int, Tokens]:
     """Return tokens of the agent's calls by trajectory, in one query; imported ones state their
     own.
     """
+    sums = {
+        "into": Sum("tokens_in"),
+        "out": Sum("tokens_out"),
+        "silent": Count("pk", filter=Q(tokens_out=None)),
+    }
     rows = (
         Exchange.objects.filter(trajectory__in=[c.pk for c in columns], role=AGENT)
         .order_by()
         .values_list("trajectory")
-        .annotate(
-            into=Sum("tokens_in"),
-            out=Sum("tokens_out"),
-            silent=Count("pk", filter=Q(tokens_out=None)),
-        )
+        .annotate(**sums)
     )
     tokens = {pk: Tokens(into, out, silent) for pk, into, out, silent in rows}
+    for column in columns:
+        if column.trajectory.run.kind == Run.Kind.BRANCH:
+            calls = whole_log(column.trajectory).filter(role=AGENT)
+            tokens[column.pk] = Tokens(**calls.aggregate(**sums))
     for column in columns:
         stated = column.trajectory.metrics.get("tokens")
         if column.pk not in tokens and stated is not None:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure
+from analysis.figures.shares import Shares, share_dots
 from analysis.kit import columns
 from analysis.kit.columns import Column
 from analysis.kit.page import Sheet, report_of
@@ -125,6 +127,8 @@ def _effect(
     sheet.answer(_effect_sentence(first, pair))
     if copies:
         sheet.warning(COPIES)
+    if first.label == RIGHT and not copies:
+        sheet.figure("effect", "How often replays end right", lambda: _draw_effect(first))
     sheet.table(
         "effect",
         f"With another answer at turn {pair[0].turn}, and with the same",
@@ -155,6 +159,12 @@ def _effect(
         f"{run.seed}); rates were compared by Fisher's exact test with Newcombe intervals, means "
         "by Welch's t test, with Holm's correction."
     )
+
+
+def _draw_effect(row: EffectRow) -> Figure:
+    estimates = [row.effect.first, row.effect.second]
+    shares = [Shares("replays", estimates, "circle", ACCENT)]
+    return share_dots(["Another answer", "Same answer"], shares, title="Replays that end right")
 
 
 def _effect_rows(
@@ -262,6 +272,8 @@ def _turns(
     sheet.answer(_turns_sentence(tested))
     if copies:
         sheet.warning(COPIES)
+    else:
+        sheet.figure("turns", "How often replays end right", lambda: _draw_turns(tested))
     sheet.table(
         "turns",
         "How often it ends right when the agent answers anew",
@@ -294,6 +306,9 @@ def _turns(
         f"often than the turn as it was? Holm’s correction over all {len(tested.turns)} turns "
         "keeps the chance to name any turn falsely at 5 %.",
         "Of several clear turns, the one with the largest difference is named.",
+        "A turn is the agent’s answer together with the verdicts and feedback on it, which are not "
+        "asked again by themselves but for the last turn. Where a wrong verdict lost a trajectory, "
+        "its turn is named although the answer was good.",
         GIVEN,
     )
     sheet.methods(
@@ -301,6 +316,15 @@ def _turns(
         f"{len(kept.replays)} times each; turns were compared with replays that kept them "
         "by one-sided Fisher's exact tests with Holm's correction over turns."
     )
+
+
+def _draw_turns(tested: DecisiveTurns) -> Figure:
+    shares = [
+        Shares("answered anew", [test.again for test in tested.turns], "circle", ACCENT),
+        Shares("as it was", [test.kept for test in tested.turns], "diamond", NEUTRAL),
+    ]
+    names = [f"Turn {test.turn}" for test in tested.turns]
+    return share_dots(names, shares, title="Replays that end right")
 
 
 def _rights(group: ReplayGroup) -> list[float | None]:

@@ -5,12 +5,19 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client
 from django.urls import reverse
 
-from benchmarks.models import Branch, Run, Trajectory
+from analysis.browser.comparison.address import ComparisonAddress
+from analysis.browser.comparison.candidates import choose
+from analysis.browser.comparison.differences import tokens_of
+from analysis.pages.branches.replays import ReplayGroup
+from benchmarks.models import Branch, Exchange, Run, Trajectory
+from benchmarks.visibility import Visibility
+from tests.benchmarks.api.conftest import Caller, bearer
 from tests.factories.benchmarks import play, save_sample_dataset, start_sample_runs
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +68,48 @@ def test_the_effect_of_an_answer_is_shown(researcher: Client, parent: Trajectory
     assert "another answer at turn 1" in shown.lower() and "Same answer" in shown
     table = researcher.get(f"{address}effect.csv").content.decode()
     assert table.splitlines()[0].startswith("measure") and "Turns" in table
+
+
+def test_results_have_a_figure_and_are_in_the_api(
+    researcher: Client, parent: Trajectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ReplayGroup, "copies", False)  # scripts leave nothing to chance
+    given = {"turn": 1, "answer": "agent", "text": PLAN, "replays": 2, "seed": 0, "compare": "on"}
+    effect = researcher.post(page(parent), given)["Location"]
+    every = {"every": "1", "every-replays": 2, "every-seed": 0}
+    turns = researcher.post(page(parent), every)["Location"]
+    runs = list(Run.objects.filter(kind=Run.Kind.BRANCH).order_by("pk"))
+    play(*runs)
+    program = Caller(bearer(User.objects.get(username="researcher")))
+    for address, run, name, rows in (
+        (effect, runs[0], "effect", ["Another answer", "Same answer"]),
+        (turns, runs[1], "turns", [f"Turn {n}" for n in range(1, parent.turn_count + 1)]),
+    ):
+        assert f"{address}{name}.json" in researcher.get(address).content.decode()
+        drawn = json.loads(researcher.get(f"{address}{name}.json").content)
+        assert [row for row in rows if row in json.dumps(drawn)] == rows
+        told = program.get(f"/branches/{run.pk}").json()
+        assert (told["run"], told["trajectory"], told["url"]) == (run.pk, parent.pk, address)
+        assert [figure["name"] for figure in told["figures"]] == [name]
+        assert told["answer"] and told["tables"][0]["name"] == name
+    assert program.get(f"/branches/{parent.run_id}").status_code == 404, "no run of branches"
+    assert researcher.get(f"{effect}nothing.json").status_code == 404
+
+
+def test_tokens_of_a_branch_are_those_of_its_whole_log(
+    researcher: Client, parent: Trajectory
+) -> None:
+    Exchange.objects.filter(trajectory=parent, role="agent").update(tokens_in=5, tokens_out=7)
+    given = {"turn": 2, "answer": "agent", "text": PLAN, "replays": 1, "seed": 0}
+    researcher.post(page(parent), given)
+    run = Run.objects.get(kind=Run.Kind.BRANCH)
+    play(run)
+    branch = run.trajectories.get()
+    Exchange.objects.filter(trajectory=branch, role="agent").update(tokens_in=1, tokens_out=2)
+    own = Exchange.objects.filter(trajectory=branch, role="agent").count()
+    seen = Visibility.to(User.objects.get(username="researcher"))
+    chosen = choose(ComparisonAddress(ids=(parent.pk, branch.pk)), seen)
+    assert tokens_of(chosen.columns)[branch.pk].out == 7 + 2 * own, "turn 1 is shared"
 
 
 def test_every_turn_is_replayed_and_tested(researcher: Client, parent: Trajectory) -> None:
