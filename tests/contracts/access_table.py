@@ -294,6 +294,7 @@ annotation:study_download         GET  login    404      403      404      422  
 annotation:information            GET  login    404      404      404      404      404      404      404      404      404
 annotation:consent                GET  login    404      404      404      404      404      404      404      404      404
 annotation:guidelines             GET  login    404      ok       404      404      404      404      404      404      404
+annotation:guidelines             POST login    404      moved    404      404      404      404      404      404      404
 annotation:training               GET  login    404      404      404      404      404      404      404      404      404
 annotation:training_feedback      GET  login    404      404      404      404      404      404      404      404      404
 annotation:feedback               GET  login    404      404      404      404      404      404      404      404      404

@@ -8,7 +8,8 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from annotation.desk.trajectories import load_turns
-from annotation.models import Assignment, Rating, Study
+from annotation.models import Assignment, Rating, RatingEdit, Study
+from tests.annotation.desk.test_turn_by_turn import give_turns
 from tests.annotation.desks import PROPOSED, first_item, make_kind
 from tests.annotation.rows import make_person
 from tests.functional.axe import violations
@@ -178,6 +179,40 @@ def test_turns_come_one_by_one_by_key(live_server: Any, tab: Page, ann: User) ->
     tab.wait_for_url("**/annotate/2/")
     scores = [row.value for row in Rating.objects.filter(assignment=item).order_by("pk")]
     assert scores == [1, 2, 3, 5] * 2
+
+
+def score_turns(tab: Page, item: Assignment, turns: int) -> None:
+    """Score so many turns one by one; the network is cut while each tenth is scored."""
+    press, context = tab.keyboard.press, tab.context
+    for turn in range(1, turns + 1):
+        current = tab.locator(f"[data-part=turn-{turn}]")
+        expect(current).to_be_visible()
+        cut = turn % 10 == 0
+        context.set_offline(cut)
+        for digit in "1235":
+            press(digit)
+        press("Enter")
+        if cut:
+            expect(tab.locator(".desk-submit .announcement")).to_contain_text("online")
+            assert said(item).get(f"safety.turn-{turn}") is None
+            context.set_offline(False)
+
+
+def test_no_turn_is_lost_or_doubled_where_the_network_is_cut(
+    live_server: Any, tab: Page, ann: User
+) -> None:
+    study = make_kind("turn_scores@3", ann, turn_by_turn=True)
+    item, turns = first_item(study), 12
+    give_turns(item, [f"1. Take glue {n}." for n in range(1, turns + 1)])
+    open_item(tab, live_server.url, study)
+    score_turns(tab, item, turns)
+    expect(tab.locator(".turn.final")).to_have_count(1)
+    assert RatingEdit.objects.filter(assignment=item).count() == 4 * turns
+    assert sorted(said(item).values()) == sorted([1, 2, 3, 5] * turns)
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/annotate/2/")
+    item.refresh_from_db()
+    assert item.state == Assignment.State.SUBMITTED
 
 
 def test_a_mark_before_the_scripts_have_loaded_is_saved(
