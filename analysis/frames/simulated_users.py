@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db.models import Max
-
 from analysis.filters.selection import ChosenRun
 from analysis.frames.disclosures import disclosure_frame
 from analysis.frames.outcomes import MIXED, VALID, by_id, counted, outcome_frame
@@ -277,7 +275,8 @@ def offered_texts(trajectories: Iterable[int]) -> OfferedTexts | None:
     events = LiveEvent.objects.filter(
         session__trajectory__in=list(trajectories), kind=LiveEvent.Kind.OFFERED
     )
-    last = events.values("session", "detail__step", "detail__slot").annotate(last=Max("pk"))
-    details = LiveEvent.objects.filter(pk__in=[row["last"] for row in last.order_by()])
-    distances = [float(row["distance"]) for row in details.values_list("detail", flat=True)]
-    return OfferedTexts(len(distances), fmean(distances)) if distances else None
+    distances = {
+        (session, detail["step"], detail["slot"]): float(detail["distance"])
+        for session, detail in events.order_by("pk").values_list("session", "detail")
+    }
+    return OfferedTexts(len(distances), fmean(distances.values())) if distances else None
