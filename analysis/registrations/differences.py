@@ -99,7 +99,7 @@ def _missing(plan: Plan, used: Used) -> str:
     without = [name for name in names if name not in (*REFERENCES, *known)]
     if without:
         return (
-            f"no {kind} of {listed(without)} is here: deleted, or not made yet"
+            f"no finished run of {listed(without)} is here: deleted, or not made yet"
             if kind == "run"
             else f"no judge {listed(without)} is here: deleted, or not cast yet"
         )

@@ -310,7 +310,7 @@ def test_without_the_runs_of_an_agent_it_is_undefined(world: World) -> None:
     run.delete()
     status, named, reason = world.standing()
     assert (status, named) == ("undefined", [])
-    assert reason == "no run of bob is here: deleted, or not made yet"
+    assert reason == "no finished run of bob is here: deleted, or not made yet"
 
 
 # --- Studies --------------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ def test_a_file_verifies_and_marks_pages_on_another_installation(root: User) -> 
     text = page.content.decode()
     # Its comparison is of other agents.
     assert "Undefined as registered" in text and "its time is what its file states" in text
-    assert "no run of careful and coin is here" in text
+    assert "no finished run of careful and coin is here" in text
 
 
 # --- Pages ----------------------------------------------------------------------------------------
@@ -319,7 +319,7 @@ def test_preferences_say_that_agents_are_missing(root: User) -> None:
     Registration.objects.create(document=plan.document, digest=sha256(plan.document),
                                 title=plan.title, study_name=study.name)  # fmt: skip
     text = signed_in(root).get(reverse("analysis:preferences"), {"study": study.pk})
-    assert "no run of careful and coin is here" in text.content.decode()
+    assert "no finished run of careful and coin is here" in text.content.decode()
 
 
 def test_a_second_experiment_of_the_name_flips_a_kept_page() -> None:
