@@ -152,6 +152,7 @@ def content(page: Page) -> Content:
     page.answers = bool(known)
     if known:
         page.answer(_cheapest(page, known[0]))
+        page.answer(_not_projected(known) if judged else "")
     shown = [name for name in TITLES if any(row.main.components.variance(name) for row in known)]
     page.figure(
         "shares",
@@ -299,6 +300,15 @@ def _answer(rows: Sequence[Row], known: Sequence[Row]) -> str:
             f"with {TRIALS[RATING].words}."
         )
     return text
+
+
+def _not_projected(rows: Sequence[Row]) -> str:
+    """Say for whom more ratings cannot be projected, and why; empty where they can."""
+    for row in rows:
+        _, after = _after(row, RATING)
+        if after.undefined:
+            return f"More ratings cannot be projected for {row.run.label}: {after.undefined}."
+    return ""
 
 
 def _after(row: Row, facet: str) -> tuple[Projected, Projected]:

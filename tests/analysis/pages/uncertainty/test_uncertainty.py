@@ -55,6 +55,7 @@ def rows(found: Report, name: str) -> list[dict[str, object]]:
 def test_judges_who_differ_are_the_largest_share() -> None:
     found = report(play())
     assert "of the squared half-width comes from the choice of 3 judges" in found.sentence
+    assert "More ratings cannot be projected for Ada: no study drew plans" in found.sentence
     assert "with one more judge" in found.sentence and "10 more tasks" not in found.sentence
     for row in rows(found, "budget"):
         assert row["judges"] > 0.9 and row["half-width with other judges"] > row["half-width"]  # type: ignore[operator]
