@@ -130,6 +130,7 @@ def _form(
         "formats": import_formats(),
         "latest": [ImportView(job) for job in jobs[:LATEST]],
         "sent": sent,
+        "sent_runs": [pk for one in sent for pk in (one.result or {}).get("runs", ())],
         "moving": any(one.moving for one in sent),
         **more,
     }

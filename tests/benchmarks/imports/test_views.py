@@ -87,6 +87,7 @@ def test_several_files_are_imported_at_once_each_with_its_report(researcher: Cli
         assert f'href="{URL}{job.pk}/"' in text
     run = Run.objects.get()
     assert run.dataset.name == "Talks", "a refused file changes nothing of the others"
+    assert f'href="/studies/new/?run={run.pk}"' in text
     assert not Upload.objects.exists()
 
 
