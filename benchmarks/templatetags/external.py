@@ -51,6 +51,8 @@ def map_of_session(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _counted(name: str, total: int) -> str:
+    if name == "calls":  # messages are counted, and one may hold several
+        return "with calls"
     return name.removesuffix("s") if total == 1 else name
 
 
