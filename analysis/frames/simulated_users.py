@@ -105,6 +105,8 @@ def user_rows(
         words[pk] = messages
         records.append((pk, run, known[run].agent, task, who, simulators[run]))
     frame = _frame(records)
+    if frame["who"].isna().all() or frame["who"].notna().all():
+        return UserRows(frame, {}, {}, dict(left_out), False)  # there is nobody to compare with
     measures, missing = _add_conduct(frame, runs, system, user, words)
     simulated = _add_feedback(frame, runs, system, studies, measures, missing)
     return UserRows(frame, measures, missing, dict(left_out), simulated)
