@@ -183,13 +183,12 @@ def content(page: Page) -> Content:
     page.onward("Which agent is better?", page.other("leaderboard"))
     yield
     _steps(page, rows, costs_of(page))
-    _people(page)
     _difference(page, known, scores)
     _how(page, rows, judged=judged)
 
 
 def deferred(page: Page) -> None:
-    """Split the variance on each dimension."""
+    """Split the variance on each dimension, and that of people's ratings."""
     titles = system_facts.titles_of(page.selection.system)
     if not page.runs or not titles or not page.system.labels.headlines:
         return
@@ -216,6 +215,7 @@ def deferred(page: Page) -> None:
         ],
         link=lambda row: Link(runs=(row.run.pk,)),
     )
+    _people(page)
 
 
 def uncertainty_line(page: Page) -> str:
