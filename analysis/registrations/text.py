@@ -54,7 +54,7 @@ def _data(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "Agents", ", ".join(plan.agents)
     yield "Judging", plan.judging or "the primary one"
     yield "Judges", ", ".join(plan.judges) or ANY
-    for name, version in plan.versions.items():
+    for name, version in sorted(plan.versions.items()):
         yield f"Version of {name}", version
 
 

@@ -392,7 +392,7 @@ function openDesk(desk) {
       "=": copySame,
       "/"() {
         if (!reading.search) return;
-        showText();
+        sheet.open();
         reading.search.focus();
         reading.search.select();
       },

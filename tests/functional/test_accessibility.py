@@ -203,6 +203,7 @@ def test_pages_of_items_and_sessions(
     walk.small.wait_for_url("**/break/")
     walk.look(f"/studies/{study.pk}/break/")
     walk.small.get_by_role("button", name="End break").tap()
+    walk.small.get_by_role("button", name="I have read this").tap()
     walk.small.wait_for_url("**/annotate/2/")
     assert walk.found == [], "\n".join(map(str, walk.found))
 
@@ -325,8 +326,9 @@ def test_keys_reach_everything_and_the_focus_is_seen(
             assert at["free"], (path, at)
             reached.append(at["html"])
         assert len(set(reached)) >= 5, path
-    page.get_by_role("button", name="End break").focus()
-    page.keyboard.press("Enter")
+    for name in ("End break", "I have read this"):
+        page.get_by_role("button", name=name).focus()
+        page.keyboard.press("Enter")
     page.wait_for_url("**/annotate/1/")
 
 

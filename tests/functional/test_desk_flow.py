@@ -202,7 +202,7 @@ def test_toolbar_and_targets_fit_fingers(
             assert tools.evaluate("one => one.scrollWidth <= one.clientWidth")
             assert tools.evaluate("one => one.offsetHeight") < 60
             if width < 1024:
-                page.get_by_label("Search everything shown").click()
+                page.get_by_role("searchbox", name="Search everything shown").click()
                 page.keyboard.type("hammer")
                 expect(page.locator("[data-found]")).to_contain_text("2 found")
                 assert tools.evaluate("one => one.scrollWidth <= one.clientWidth")

@@ -91,6 +91,8 @@ def test_from_the_link_to_the_first_item(live_server: Any, page: Page) -> None:
 
     # the items of this study are in a pool that has one
     follow(page, "Start the items")
+    check(page)
+    press(page, "I have read this. Continue")
     page.wait_for_url("**/annotate/1/")
     press(page, "Take a break")
     check(page)

@@ -47,7 +47,10 @@ def house(db: None) -> Dataset:
 
 def fill(page: Page, *steps: tuple[str, str]) -> None:
     for number, (skill, thing) in enumerate(steps, 1):
-        page.get_by_label(f"{number}. Skill", exact=True).select_option(label=skill)
+        row = page.get_by_label(f"{number}. Skill", exact=True)
+        if not row.is_visible():
+            page.get_by_text("More steps").click()
+        row.select_option(label=skill)
         page.get_by_label(f"Thing of step {number}", exact=True).select_option(label=thing)
 
 

@@ -89,6 +89,7 @@ def take_part(context: BrowserContext, link: str, pid: str) -> Page:
     page.get_by_label("Yes").check()
     page.get_by_role("button", name="Take part").click()
     page.get_by_role("button", name="I agree").click()
+    page.get_by_role("button", name="I have read this").click()
     expect(page.locator(".score.current")).to_be_visible()
     scales = page.locator(".score-scale").all()
     for scale in scales:
