@@ -497,6 +497,7 @@ def test_on_a_phone_the_trajectory_is_a_sheet_over_the_questions(
 
         def drag(to: float) -> float:
             """Drag the sheet's handle to this height of the window; return where it stays."""
+            page.evaluate(SETTLED)
             box = handle.bounding_box()
             assert box is not None
             page.mouse.move(195, box["y"] + 10)

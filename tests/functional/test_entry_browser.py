@@ -67,6 +67,9 @@ def test_from_the_link_to_the_first_item(live_server: Any, page: Page) -> None:
         page.locator("label", has_text=choice).click()
     press(page, "Submit ⏎")
 
+    page.wait_for_url("**/guidelines/")
+    check(page)
+    press(page, "I have read this. Continue")
     page.wait_for_url("**/training/1/")
     score(page, 5)
     expect(page.get_by_text("1 of 1 answer as expected")).to_be_visible()
@@ -91,8 +94,6 @@ def test_from_the_link_to_the_first_item(live_server: Any, page: Page) -> None:
 
     # the items of this study are in a pool that has one
     follow(page, "Start the items")
-    check(page)
-    press(page, "I have read this. Continue")
     page.wait_for_url("**/annotate/1/")
     press(page, "Take a break")
     check(page)

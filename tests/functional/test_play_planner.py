@@ -49,7 +49,7 @@ def fill(page: Page, *steps: tuple[str, str]) -> None:
     for number, (skill, thing) in enumerate(steps, 1):
         row = page.get_by_label(f"{number}. Skill", exact=True)
         if not row.is_visible():
-            page.get_by_text("More steps").click()
+            page.locator("summary", has_text="More steps").click()
         row.select_option(label=skill)
         page.get_by_label(f"Thing of step {number}", exact=True).select_option(label=thing)
 
