@@ -33,7 +33,7 @@ class JudgedItems(NamedTuple):
 
 
 def show_where_people_agree(page: Page, table: TidyTable) -> None:
-    """Add how judges do by how far people agree, and what length does to them."""
+    """Add how judges do by how far people agree, and how their scores go with length."""
     judged = judged_items(table)
     groups = [
         group
@@ -46,7 +46,7 @@ def show_where_people_agree(page: Page, table: TidyTable) -> None:
     effects = [(one.judge, _length_effect(one, words)) for one in judged]
     page.table(
         "length",
-        "What length does to judges",
+        "Judges and the length of plans",
         effects,
         [
             columns.text("Judge", lambda row: row[0]),
