@@ -425,6 +425,7 @@ NOT_FREE = {
     "LivePlan": {"system"},
     "LivePlace": {"roles", "stand_in"},
     "RecruitingLink": {"digest", "code", "screened_code", "review_code", "return_url"},
+    "Duel": {"row"},  # a number of a person or of a row
     "StoredQuestionnaire": {"name", "text"},
     "Assignment": {"pattern", "verdicts"},
     "FailureLabel": {"key", "system"},
