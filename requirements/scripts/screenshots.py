@@ -39,8 +39,9 @@ class Picture(NamedTuple):
 
 
 def answer_two_questions(page: Page) -> None:
-    """Begin the first study's items and answer two questions by keys."""
+    """Confirm the guidelines of the first study and answer two questions by keys."""
     page.get_by_role("link", name=re.compile("Begin.*Ten questions", re.DOTALL)).click()
+    page.get_by_role("button", name="I have read this").click()
     page.wait_for_url("**/annotate/**")
     page.wait_for_load_state("networkidle")  # before that no script hears the keys
     for answered in (1, 2):
