@@ -3,8 +3,9 @@
 ``python -m tests.bench.forking``: a trajectory with models' judges played by scripts is forked at
 its middle, ten replays with the answer as it was. Beside it, ten trajectories with the same log up
 to there, as an endpoint that fails leaves them, are retried. Both are carried by the same worker;
-the time includes making the branches, and retrying. Chance makes some of them longer, so figures
-are for each call. Repeated in turns, the median counts. With ``--endpoint`` the agent and all other
+the time includes making the branches, and retrying. Chance makes some of them longer: each round
+has seeds of its own on both sides, and figures are all CPU by all calls, since a trajectory also
+costs something that does not depend on its length. With ``--endpoint`` the agent and all other
 roles are the fake endpoint, asked over HTTP; its own CPU does not count.
 """
 
@@ -20,7 +21,7 @@ from tests.bench.calling import fake_endpoint
 from tests.bench.running import ROLES
 from tests.bench.storing import machine, set_up, tell
 
-K, ROUNDS, BUDGET = 10, 7, 1.05
+K, ROUNDS, BUDGET = 10, 25, 1.05
 
 
 def main() -> None:
@@ -50,8 +51,8 @@ def main() -> None:
             agent = "bench"
             more["roles"] = dict.fromkeys(ROLES, ["endpoint:bench"])
 
-        def fresh(n: int) -> Run:
-            (run,) = start_sample_runs(agent, dataset=dataset, **more)
+        def fresh(n: int, seed: int = 0) -> Run:
+            (run,) = start_sample_runs(agent, dataset=dataset, seed=seed, **more)
             first = run.trajectories.get()
             for attempt in range(2, n + 1):
                 first.pk, first.attempt, first._state.adding = None, attempt, True
@@ -86,9 +87,10 @@ def main() -> None:
 
         forks: list[int] = []
         made: list[float] = []
-        ratios, figures = [], []
-        for _ in range(ROUNDS):
-            run = fresh(K)
+        forked: list[float] = []
+        plain, calls = [], []
+        for seed in range(ROUNDS):
+            run = fresh(K, seed)
             mine = {"trajectory__run": run}
             JudgeScore.objects.filter(**mine, turn_index__gte=turn).delete()
             Turn.objects.filter(**mine, index__gte=turn).delete()
@@ -96,18 +98,17 @@ def main() -> None:
             before = Exchange.objects.filter(**mine).count()
             run.trajectories.update(status=Trajectory.Status.FAILED, turn_count=turn - 1)
             Run.objects.filter(pk=run.pk).update(status=Run.Status.ATTENTION)
-            plain = cpu(partial(go_on, run))
-            calls = Exchange.objects.filter(**mine).count() - before
-            forked = cpu(fork)
-            ratios.append((forked / forks[-1]) / (plain / calls))
-            figures.append((plain / calls, forked / forks[-1]))
-        plain, forked = (statistics.median(column) for column in zip(*figures, strict=True))
-        ratio = statistics.median(ratios)
+            plain.append(cpu(partial(go_on, run)))
+            calls.append(Exchange.objects.filter(**mine).count() - before)
+            forked.append(cpu(fork))
+        ordinary, branched = sum(plain) / sum(calls), sum(forked) / sum(forks)
+        ratio = branched / ordinary
         print(machine())
         print(
-            f"fork at turn {turn} of {parent.turn_count}, k = {K}, {forks[-1]} calls: "
-            f"{forked:.3f} ms a call; {K} ordinary continuations: {plain:.3f} ms a call; ratio "
-            f"{ratio:.3f} (budget {BUDGET}); making the branches: {statistics.median(made):.0f} ms"
+            f"fork at turn {turn} of {parent.turn_count}, k = {K}, {sum(forks)} calls in {ROUNDS} "
+            f"rounds: {branched:.3f} ms a call; {K} ordinary continuations, {sum(calls)} calls: "
+            f"{ordinary:.3f} ms a call; ratio {ratio:.3f} (budget {BUDGET}); making the branches: "
+            f"{statistics.median(made):.0f} ms"
         )
         tell([f"fork: {ratio:.3f} times"] if ratio > BUDGET else [])
 
