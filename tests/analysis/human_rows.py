@@ -122,7 +122,7 @@ def make_violation_check(
     asked = load_questionnaire(questionnaire).by_key
     run = make_run(dataset or make_dataset("Marked"), "marked")
     for number, turns in enumerate(MARKED, 1):
-        trajectory = _violating(run, number, [found for found, _ in turns])
+        trajectory = make_violating(run, number, [found for found, _ in turns])
         item = make_item(
             study, trajectory=trajectory, asked=("world_violated", "user_violated"),
             subjects={"turn": [str(n) for n in range(1, len(turns) + 1)],
@@ -139,8 +139,9 @@ def make_violation_check(
     return study
 
 
-def _violating(run: Any, number: int, found: Sequence[str | None]) -> Trajectory:
-    trajectory = make_trajectory(run, number, texts=["1. Do it."] * len(found))
+def make_violating(run: Any, number: int, found: Sequence[str | None], **more: Any) -> Trajectory:
+    """A trajectory on the ``number``-th task, in whose turns judges found these keys."""
+    trajectory = make_trajectory(run, number, texts=["1. Do it."] * len(found), **more)
     profile, _ = Profile.objects.get_or_create(task=trajectory.task, level="mid", rank=2)
     for kind, key in CONSTRAINTS:
         Constraint.objects.get_or_create(

@@ -1,7 +1,7 @@
 """Whether seeing the judges' marks moved people's scores, where a study withheld them at random."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from analysis.kit.page import Page
 from analysis.pages.decline.turn_slopes import p_cell
 from analysis.reports import system_facts
 from analysis.reports.content import Cell, number_column
-from analysis.reports.formatting import number, p_words, plural, stated_change
+from analysis.reports.formatting import Unit, difference, p_words, plural, stated_change
 from analysis.stats.annotators.influence import ArmComparison, compare_arms
 from analysis.stats.columns import Floats
 from analysis.stats.comparison.detectable import smallest_difference
@@ -28,6 +28,16 @@ ALL = "All questions"
 # Of the test that the sentence reports.
 LEVEL = 0.05
 NOT_JUDGED = Estimate.without_value("judges are not asked this")
+
+
+class Titled(Protocol):
+    """A row of a comparison of both arms."""
+
+    @property
+    def title(self) -> str: ...
+
+
+Row = TypeVar("Row", bound=Titled)
 
 
 class Influence(NamedTuple):
@@ -62,26 +72,17 @@ def show_influence(
         page.info("Marks were withheld at random, but no answer fits the filters.")
         return
     main, *single = rows
-    tests = {
-        (row.title, part): arm.p
-        for row in single
-        for part, arm in (("score", row.score), ("distance", row.distance))
-        if arm is not None
-    }
     family = adjust_family(
-        {" ".join(key): p for key, p in tests.items()},
+        {
+            f"{row.title} {part}": arm.p
+            for row in single
+            for part, arm in (("score", row.score), ("distance", row.distance))
+            if arm is not None
+        },
         statement="scores and distances of every single question",
     )
+    adjusted = {test.name: test.adjusted for test in family.tests}
     page.info(_sentence(main))
-
-    def p_column(part: str) -> Column[Influence]:
-        def cell(row: Influence) -> Cell:
-            arm = row.score if part == "score" else row.distance
-            if arm is None or row is main:
-                return p_cell(arm.p if arm is not None else None)
-            return p_cell(family[f"{row.title} {part}"].adjusted)
-
-        return Column(number_column("p", help="All questions: alone; single ones: Holm"), cell)
 
     def of(arm: ArmComparison | None, side: str) -> Estimate:
         return NOT_JUDGED if arm is None else getattr(arm, side)
@@ -90,13 +91,7 @@ def show_influence(
         "influence",
         "Scores with and without the judges’ marks",
         rows,
-        [
-            columns.text("Question", lambda row: row.title),
-            columns.estimate("Seen", lambda row: row.score.seen, "points", show_n=True),
-            columns.estimate("Withheld", lambda row: row.score.withheld, "points", show_n=True),
-            columns.change("Change", lambda row: row.score.difference, "points"),
-            p_column("score"),
-        ],
+        arm_columns("Question", lambda row: row.score, "points", "score", adjusted),
         link=lambda _: None,
         note="Change: seen minus withheld within each annotator, 95 % intervals by task. Holm over "
         f"{plural(family.size, 'test')} of single questions, here and in the next table.",
@@ -114,22 +109,57 @@ def show_influence(
                 "Distance, withheld", lambda row: of(row.distance, "withheld"), "points"
             ),
             columns.change("Change", lambda row: of(row.distance, "difference"), "points"),
-            p_column("distance"),
+            p_column(lambda row: row.distance, "distance", adjusted),
         ],
         link=lambda _: None,
         note="Distance: |person − judges’ mean|. Below 0, who saw the marks is nearer to the "
         "judges. Equal: the judges’ mean, rounded half up, is the person’s score.",
     )
-    page.how(
-        "Marks were withheld at random by annotator and item, in blocks of four of each "
-        f"annotator’s list (two with, two without; seed {study.seed}). Differences are within "
-        "annotator and question, with CR2 errors by task and their t test; the answer is the one "
-        "test on all questions together."
-    )
+    page.how(how_withheld(study, "question"))
     page.methods(
         "Judges’ marks were withheld from half of each annotator’s items, drawn at random; scores, "
         "and their distance from the judges’ mean, were compared within annotators with errors "
         "clustered by task."
+    )
+
+
+def arm_columns(
+    label: str,
+    arm: Callable[[Row], ArmComparison],
+    unit: Unit,
+    part: str,
+    adjusted: Mapping[str, float | None],
+) -> list[Column[Row]]:
+    """Return the columns of a comparison of both arms, with p as `p_column` gives it."""
+    return [
+        columns.text(label, lambda row: row.title),
+        columns.estimate("Seen", lambda row: arm(row).seen, unit, show_n=True),
+        columns.estimate("Withheld", lambda row: arm(row).withheld, unit, show_n=True),
+        columns.change("Change", lambda row: arm(row).difference, unit),
+        p_column(arm, part, adjusted),
+    ]
+
+
+def p_column(
+    arm: Callable[[Row], ArmComparison | None], part: str, adjusted: Mapping[str, float | None]
+) -> Column[Row]:
+    """Return p: as ``adjusted`` has it under the row's title and ``part``, else alone."""
+
+    def cell(row: Row) -> Cell:
+        compared = arm(row)
+        alone = compared.p if compared is not None else None
+        return p_cell(adjusted.get(f"{row.title} {part}", alone))
+
+    return Column(number_column("p", help="The first row: alone; the others: Holm"), cell)
+
+
+def how_withheld(study: Study, strata: str) -> str:
+    """Say how marks were withheld, and within what the arms are compared."""
+    return (
+        "Marks were withheld at random by annotator and item, in blocks of four of each "
+        f"annotator’s list (two with, two without; seed {study.seed}). Differences are within "
+        f"annotator and {strata}, with CR2 errors by task and their t test; the answer is the one "
+        "test of the first row."
     )
 
 
@@ -196,17 +226,22 @@ def _sentence(main: Influence) -> str:
     arm, what = main.distance, "the distance of people’s scores from the judges’ mean"
     if arm is None or arm.difference.value is None:
         arm, what = main.score, "people’s scores"
+    return influence_words(arm, what, "points")
+
+
+def influence_words(arm: ArmComparison, what: str, unit: Unit) -> str:
+    """Say whether seeing the marks changed ``what``, with the test and what it could have shown."""
     change, p = arm.difference, arm.p
     if change.value is None or p is None:
         why = change.undefined or change.no_interval
-        return f"Marks were withheld at random; whether they moved scores is not known ({why})."
+        return f"Marks were withheld at random; whether they moved {what} is not known ({why})."
     words = (
-        f"Seeing the judges’ marks changes {what} by {stated_change(change, 'points')} points "
-        f"({p_words(p)})"
+        f"Seeing the judges’ marks changes {what} by {stated_change(change, unit)}"
+        f"{' points' * (unit == 'points')} ({p_words(p)})"
     )
     if p <= LEVEL:
         return f"{words}: a clear influence."
     least = smallest_difference(change)
     assert least is not None  # it has an interval
-    power = f"{number(least, 'points')} points would show in four of five such studies"
-    return f"{words}: no clear influence; {power}."
+    power = f"{difference(least, unit)}{' points' * (unit == 'points')}"
+    return f"{words}: no clear influence; {power} would show in four of five such studies."

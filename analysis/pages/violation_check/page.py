@@ -41,6 +41,7 @@ from analysis.pages.people import (
     votes_needed,
     who_answered,
 )
+from analysis.pages.violation_check.influence import show_influence
 from analysis.pages.violation_check.rows import (
     JudgeQuality,
     Sets,
@@ -160,6 +161,7 @@ def content(page: Page) -> Content:
         _decision_columns(),
         note=f"Positive: violated. {two_intervals('trajectories', 'decisions')}",
     )
+    show_influence(page, study, items, marks, doubts, by_judges)
     known = known_turns(sets)
     differences = differences_of(known, items, marks, constraint_texts(study))
     page.table(

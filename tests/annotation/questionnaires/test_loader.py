@@ -43,6 +43,7 @@ PUBLISHED = {
     "violation_check@1": "96a9706d92aae7a4",
     "violation_check@2": "031e4e04ae9e547e",
     "violation_check@3": "d12aaa6005141c79",
+    "violation_check_with_marks@1": "db4efb043652cef6",
 }
 
 
@@ -150,8 +151,8 @@ def test_the_questionnaires_of_a_system() -> None:
         "turn_dialogues@1",
     ]
     assert [q.id for q in questionnaires_for("adaplanbench")] == [
-        "ten_questions@4", "turn_scores@3", "violation_check@3", "compare_plans@1",
-        "filter_check@3",
+        "ten_questions@4", "turn_scores@3", "violation_check@3",
+        "violation_check_with_marks@1", "compare_plans@1", "filter_check@3",
     ]  # fmt: skip
     assert questionnaires_for("nowhere") == []
 

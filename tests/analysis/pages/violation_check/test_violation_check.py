@@ -12,14 +12,24 @@ from analysis.filters import Filters
 from analysis.pages.catalogue import PAGES, select
 from analysis.pages.reports import report_key
 from analysis.reports.content import Report, Table
+from annotation.designs.hold_out import sees_marks
 from annotation.models import Participant, Rating, Study
 from annotation.people.withdrawal import withdraw_annotator
+from annotation.questionnaires import load_questionnaire
+from annotation.questionnaires.decisions import answer_marks
 from annotation.submissions.services import refill_assignments
 from benchmarks.models import Task, Trajectory
 from benchmarks.visibility import Visibility
-from tests.analysis.human_rows import answer, make_people, make_violation_check
+from tests.analysis.human_rows import (
+    answer,
+    make_item,
+    make_kind_study,
+    make_people,
+    make_violating,
+    make_violation_check,
+)
 from tests.analysis.page_reports import report_of
-from tests.analysis.rows import make_member, make_person, make_study
+from tests.analysis.rows import make_dataset, make_member, make_person, make_run, make_study
 
 pytestmark = pytest.mark.django_db
 
@@ -268,3 +278,74 @@ def test_no_study_and_no_marks(reader: User) -> None:
     make_member(made, reader)
     found = report(reader)
     assert found.empty is not None and found.empty.title == "No answers yet"
+
+
+MARKS_SHOWN = "violation_check_with_marks@1"
+
+
+def influenced_check(reader: User, *, pull: bool) -> Study:
+    """Five people decide on items of eight tasks, on which judges mark w1 by mistake.
+
+    With ``pull``, whoever sees the marks takes them over, but for the items of every fourth task;
+    ann cannot tell about u1 of her first item.
+    """
+    study = make_kind_study(MARKS_SHOWN, "Withheld", verdicts="random", seed=3)
+    scales = load_questionnaire(MARKS_SHOWN).by_key
+    keys = {"world_violated": ["w1", "w2"], "user_violated": ["u1"]}
+    run = make_run(make_dataset("Withheld", tasks=8), "marked")
+    people = make_people("ann", "ben", "cora", "dan", "eve", prefix="marks-")
+    for number, person in enumerate(people, 1):
+        for position in range(1, 9):
+            trajectory = make_violating(run, position, ["w1"], attempt=number)
+            item = make_item(
+                study, trajectory=trajectory, asked=list(keys), wanted=1,
+                subjects={"turn": ["1"], "world": ["w1", "w2"], "user": ["u1"]},
+            )  # fmt: skip
+            seen = sees_marks(seed=3, number=number, position=position)
+            chosen = ["w1"] if seen and pull and position % 4 else ["w2"] * (position == 5)
+            said = {
+                f"{q}.turn-1": answer_marks(scales[q].scale, of, chosen) for q, of in keys.items()
+            }
+            if number == position == 1:
+                said["user_violated.turn-1"] = ["u1:cannot_tell"]
+            seat = answer(item, person, said)
+            seat.verdicts = "all" if seen else "none"
+            seat.save(update_fields=["verdicts"])
+    make_member(study, reader)
+    return study
+
+
+def test_marks_withheld_at_random_show_whether_they_move_decisions(
+    reader: User, client: Client
+) -> None:
+    influenced_check(reader, pull=True)
+    found = report(reader)
+    text = " ".join(notice.text for notice in found.notices)
+    assert "Seeing the judges’ marks changes how often people decide as the judges do by +" in text
+    assert "a clear influence. Without the marks people do so on" in text
+    equal = lines(found.table("influence-judges"))
+    # Without marks w1 is never marked: of w1 and w2 at most one is decided as the judges do.
+    assert equal["Situation"]["withheld"] <= 0.5 < equal["Situation"]["seen"]  # type: ignore[operator]
+    assert equal["Preferences"]["change"] == 0
+    violated = lines(found.table("influence"))
+    assert violated["Situation"]["seen"] > violated["Situation"]["withheld"]  # type: ignore[operator]
+    # What ann cannot tell is in neither share: 5 × 8 decisions but that one.
+    counts = [violated["Preferences"][f"{arm} n"] for arm in ("seen", "withheld")]
+    assert sum(counts) == 39  # type: ignore[arg-type]
+    shown = by_page(client, reader, "influence-judges")["All constraints"]
+    assert {name: str(value) for name, value in equal["All constraints"].items()} == shown
+
+
+def test_without_influence_on_decisions_none_is_claimed(reader: User) -> None:
+    influenced_check(reader, pull=False)
+    text = " ".join(notice.text for notice in report(reader).notices)
+    assert "no clear influence" in text and "would show in four of five such studies" in text
+
+
+def test_who_saw_marks_by_design_is_said(reader: User, study: Study) -> None:
+    assert not any("saw the judges’ marks" in notice.text for notice in report(reader).notices)
+    shown = influenced_check(reader, pull=True)
+    Study.objects.filter(pk=shown.pk).update(verdicts="earlier")
+    found = report(reader, study=str(shown.pk))
+    assert any("saw the judges’ marks" in notice.text for notice in found.notices)
+    assert found.table("influence") is None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.stats.annotators.influence import FEW_TASKS, ONE_ARM, compare_arms
-from tests.analysis.stats.annotators.simulate_influence import found_share
+from tests.analysis.stats.annotators.simulate_influence import found_share, simulate_decisions
 
 
 def test_by_hand() -> None:
@@ -48,4 +48,12 @@ def test_planted_influence_is_found_and_none_is_not() -> None:
     found, nearer = found_share(design, 0.5, 20)
     assert found >= 0.9 and nearer < -0.1
     false_alarms, _ = found_share(design, 0.0, 80)
+    assert false_alarms <= 0.1
+
+
+def test_planted_influence_on_decisions_is_found_and_none_is_not() -> None:
+    design = (24, 8, 30)
+    found, nearer = found_share(design, 0.5, 20, simulate_decisions)
+    assert found >= 0.9 and nearer > 0.05
+    false_alarms, _ = found_share(design, 0.0, 80, simulate_decisions)
     assert false_alarms <= 0.1
