@@ -25,6 +25,7 @@ from annotation.imports.sources import opened_sources, store_sources
 from annotation.models import (
     Adjudication,
     Annotator,
+    Aspect,
     Assignment,
     Consent,
     Item,
@@ -38,6 +39,8 @@ from annotation.models import (
     StudyText,
 )
 from annotation.plans.retention_rule import RETENTION
+from annotation.questionnaires import load_questionnaire
+from annotation.ratings.spans import check_spans
 from benchmarks.locks import named_lock
 
 BATCH = 500
@@ -129,6 +132,7 @@ class _Storing:
         }
         self._people()
         self.items = self._items()
+        self._check_passages()
         self._places()
         edits = sum(self._store_assignment(assignment) for assignment in self.assignments)
         self._adjudications()
@@ -250,6 +254,27 @@ class _Storing:
                 )
             )
         return {row.rank: row for row in Item.objects.bulk_create(rows, batch_size=BATCH)}
+
+    def _check_passages(self) -> None:
+        """Refuse passages that are not in the texts of their items, as the desk does."""
+        questions = load_questionnaire(self.study.questionnaire).questions
+        scales = {q.key: q.scale for q in questions if q.scale.kind == "spans"}
+        edits = [
+            (f"seat {number}, edit {place}", seat.item, edit.question, edit.chosen)
+            for number, seat in enumerate(self.document.assignments, 1)
+            for place, edit in enumerate(seat.edits, 1)
+            if edit.aspect == Aspect.ANSWER
+        ]
+        edits += [
+            (f"adjudication {number}", row.item, row.question, row.chosen)
+            for number, row in enumerate(self.document.adjudications, 1)
+        ]
+        for where, item, question, chosen in edits:
+            if question in scales and item in self.items:
+                try:
+                    check_spans(self.items[item], scales[question], chosen)
+                except Refused as refused:
+                    raise Refused("invalid", f"{where}: {refused.reason}") from None
 
     def _places(self) -> None:
         StudyPlace.objects.bulk_create(

@@ -2,12 +2,15 @@
 
 A passage is ``{turn, where, start, end, quote, label}``. ``where`` names a text of the turn as the
 desk does: ``plan`` or ``feedback``, outside the turns (turn 0) ``query``; in a dialogue, ``said-2``
-is the second text of the turn. ``start`` and ``end`` count characters.
+is the second text of the turn that the study shows, in turn 0 of those before the first turn.
+``start`` and ``end`` count characters.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from annotation.designs.types import name_some
 from annotation.errors import Refused
 from annotation.models import Item
 from annotation.questionnaires.types import Scale
@@ -18,15 +21,13 @@ from benchmarks.trajectories.messages import messages_of
 
 MOST_MARKED = 200
 LONGEST_QUOTE = 2000
-# Texts of a dialogue, as the desk numbers them within a turn.
-DIALOGUE, SAID = "said-", "said"
 FIELDS = {"turn": int, "where": str, "start": int, "end": int, "quote": str, "label": str}
 
 
 def check_spans(item: Item, scale: Scale, chosen: Sequence[Any] | None) -> None:
     """Refuse what is no list of passages of this item; the text itself is looked up.
 
-    The items of a file to import have no text yet: their trajectories are matched by their words.
+    The items of a file to import have no text yet: they are checked again when they are stored.
     """
     if chosen is None:
         return  # the last passage was taken away, which does not say that there is none
@@ -59,17 +60,11 @@ def check_spans(item: Item, scale: Scale, chosen: Sequence[Any] | None) -> None:
 
 def _check_place(span: Mapping[str, Any], texts: Mapping[tuple[int, str], str]) -> None:
     turn, where, quote = span["turn"], span["where"], span["quote"]
-    name = SAID if where.startswith(DIALOGUE) else where
-    text = texts.get((turn, name))
+    text = texts.get((turn, where))
     if text is None:
         known = sorted({known for number, known in texts if number == turn})
-        there = f"turn {turn} has {', '.join(known)}" if known else f"there is no turn {turn}"
+        there = f"turn {turn} has {name_some(known)}" if known else f"there is no turn {turn}"
         raise Refused("invalid", f"there is no text {where!r} there: {there}")
-    if name == SAID:
-        # Which of a turn's messages is the n-th depends on what is shown, so all are searched.
-        if span["end"] - span["start"] != len(quote) or quote not in text:
-            raise Refused("invalid", f"what is quoted is not in turn {turn}")
-        return
     if span["end"] > len(text):
         words = f"the passage ends at character {span['end']}, and the text has {len(text)}"
         raise Refused("invalid", words)
@@ -83,17 +78,21 @@ def passage_texts(item: Item) -> dict[tuple[int, str], str]:
     if item.task is not None:
         texts[0, "query"] = item.task.prompt
     rows = list(Turn.objects.filter(trajectory=item.trajectory_id).order_by("index"))
+    talks = [row for row in rows if row.payload.get("messages") or row.payload.get("opening")]
     for row in rows:
-        if row.payload.get("messages"):
-            continue
-        texts[row.index, "plan"] = shown_text(row.text, split_steps(row.text))
-        if row.feedback:
-            texts[row.index, "feedback"] = row.feedback
-    if any(row.payload.get("messages") for row in rows):
-        for row, messages in zip(rows, messages_of(rows), strict=True):
-            texts[row.index, SAID] = "\n".join(
-                part
-                for message in messages
-                for part in (message.text, message.reasoning, *(c.arguments for c in message.calls))
-            )
-    return texts
+        if row not in talks:
+            texts[row.index, "plan"] = shown_text(row.text, split_steps(row.text))
+            if row.feedback:
+                texts[row.index, "feedback"] = row.feedback
+    counted: Counter[int] = Counter()
+    for row, messages in zip(talks, messages_of(talks), strict=True):
+        before = len(row.payload.get("opening", ()))
+        for place, message in enumerate(messages):
+            if message.hidden and not item.study.shows_hidden:
+                continue
+            turn = 0 if place < before else row.index
+            for speech in message.speeches:
+                counted[turn] += 1
+                texts[turn, f"said-{counted[turn]}"] = speech
+    # Browsers read every end of a line as one character.
+    return {at: text.replace("\r\n", "\n").replace("\r", "\n") for at, text in texts.items()}

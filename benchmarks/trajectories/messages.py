@@ -120,6 +120,17 @@ class MessageView:
         return indented(self.text)
 
     @property
+    def speeches(self) -> list[str]:
+        """Return its texts as an annotator reads them, in their order (`external/_message.html`).
+
+        Positions of passages count their characters.
+        """
+        listed = self.speaker in ("system", "tool")
+        own = [self.readable] if listed else [self.text] * bool(self.text)
+        calls = [call.arguments or "(no arguments)" for call in self.calls]
+        return [*own, *calls, *[self.reasoning] * bool(self.reasoning)]
+
+    @property
     def head(self) -> str:
         return self.readable[:CLIP] if self.rest else self.readable
 

@@ -6,12 +6,17 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
+from annotation.models import Study
 from annotation.planning.planned_study import plan_study
 from annotation.planning.services import create_planned_study
 from annotation.questionnaires.services import store_questionnaire
 from annotation.questionnaires.types import FIRST, TIE
+from annotation.ratings.spans import passage_texts
+from annotation.studies.setup import NewItem, store_study
 from tests.annotation.desks import first_item, make_kind
 from tests.annotation.rows import make_runs, plan_for
+from tests.annotation.talks import SECOND as SECOND_TURN
+from tests.annotation.talks import make_talk, make_talk_runs
 from tests.functional.axe import violations
 from tests.functional.test_annotation_loop import answered, open_item
 from tests.functional.test_desk_kinds import ann, said, slot, tab  # noqa: F401
@@ -103,3 +108,64 @@ def test_two_plans_by_keys_and_on_a_phone(
     slot(tab, "better").get_by_role("radio", name="B", exact=True).click()
     answered(tab, "1 of 2")
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+TALK_TEXT = """\
+kind: own
+system: external
+title: Passages of a dialogue
+sections: [{key: s, title: Errors}]
+questions:
+  - key: errors
+    section: s
+    title: Mark what is wrong
+    scale: {spans: [{key: wrong, name: Wrong, definition: W.}, {key: odd, name: Odd, definition: O.}]}
+"""  # noqa: E501
+# Line ends of Windows, characters of two units, escape sequences of a terminal, JSON in one line.
+ODD_TURN = [
+    {"speaker": "assistant", "text": "One\r\ntwo 🙂\rthree", "reasoning": "Say <b>it</b>."},
+    {"speaker": "tool", "name": "find", "text": "\x1b[31mred\x1b[0m 🙂 end"},
+    {"speaker": "user", "text": "Hidden words.", "hidden": True},
+    {"speaker": "tool", "name": "find", "text": '{"a": [1, {"b": "' + "ü" * 1700 + '"}]}'},
+    {"speaker": "assistant", "text": "", "calls": [{"name": "end", "arguments": {}}]},
+]  # fmt: skip
+# Selects the whole of the n-th text of the dialogue, folds around it opened.
+SELECT_SPEECH = """(n) => {
+  const speech = document.querySelectorAll(".utterance .speech")[n];
+  for (let fold = speech.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  const rest = speech.querySelector("details");
+  if (rest) rest.open = true;
+  getSelection().selectAllChildren(speech);
+}"""  # noqa: E501
+
+
+@pytest.mark.parametrize("shows_hidden", [True, False])
+def test_every_text_of_a_dialogue_can_be_marked_whole(
+    live_server: Any, tab: Page, ann: User, shows_hidden: bool  # noqa: F811
+) -> None:  # fmt: skip
+    store_questionnaire(name="talk_in_browser", text=TALK_TEXT, by=None)
+    run = make_talk_runs(tasks=1)[0]
+    task = run.dataset.tasks.get()
+    opening = [{"speaker": "user", "text": "Can I keep it?"}]
+    talk = make_talk(run, task, [ODD_TURN, SECOND_TURN], opening=opening, attempt=2)
+    study = Study(
+        name="Talk", questionnaire="talk_in_browser@1", status=Study.Status.OPEN,
+        shows_hidden=shows_hidden,
+    )  # fmt: skip
+    store_study(study=study, items=[NewItem(trajectory=talk.pk)], people=[ann], lists=[range(1)])
+    open_item(tab, live_server.url, study)
+    texts = {
+        at: text for at, text in passage_texts(first_item(study).item).items() if at[1] != "query"
+    }
+    assert tab.locator(".utterance .speech").count() == len(texts)
+    for number in range(len(texts)):
+        tab.evaluate(SELECT_SPEECH, number)
+        tab.keyboard.press("1")
+        expect(slot(tab, "errors").locator("[data-spans] li")).to_have_count(number + 1)
+    answered(tab, "1 of 1")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url(lambda url: "/annotate/1/" not in url)
+    marked = {(s["turn"], s["where"]): s for s in said(first_item(study))["errors."]}
+    assert {at: span["quote"] for at, span in marked.items()} == {
+        at: text.strip() for at, text in texts.items()
+    }

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.desk.services import submit_assignment
+from annotation.errors import Refused
 from annotation.exports.codebook import question_texts
 from annotation.exports.document import document_text
 from annotation.exports.scope import Scope
@@ -26,7 +27,10 @@ from annotation.questionnaires import (
 from annotation.questionnaires.services import store_questionnaire
 from annotation.ratings.spans import passage_texts
 from annotation.remarks.label_sets import file_text
+from annotation.studies.setup import NewItem, store_study
+from benchmarks.models import Trajectory
 from tests.annotation.desks import first_item, make_kind
+from tests.annotation.talks import make_talk_runs
 
 pytestmark = pytest.mark.django_db
 TEXT = """\
@@ -164,3 +168,81 @@ def test_the_texts_are_those_that_the_desk_shows(tab: Client, study: Study) -> N
     texts = passage_texts(item)
     assert set(texts) == {(0, "query"), (1, "plan"), (1, "feedback"), (2, "plan")}
     assert texts[1, "plan"] == "Take the hammer.\nHit it."
+
+
+TALK_TEXT = TEXT.replace("adaplanbench", "external").replace("shows: [plans, feedback]\n", "")
+# Texts of turn 1: the agent's, arguments of its call, the tool's, the user's.
+SAID = {"turn": 1, "where": "said-4", "start": 8, "end": 14, "quote": "please", "label": "wrong"}
+
+
+@pytest.fixture
+def talks(ann: User) -> Study:
+    """A study of one dialogue, whose user calls a tool that is hidden in this study."""
+    store_questionnaire(name="talk_passages", text=TALK_TEXT, by=None)
+    make_talk_runs(tasks=1)
+    study = Study(name="T", questionnaire="talk_passages@1", status="open", shows_hidden=False)
+    item = NewItem(trajectory=Trajectory.objects.order_by("pk")[0].pk)
+    return store_study(study=study, items=[item], people=[ann], lists=[range(1)])
+
+
+def test_a_passage_of_a_dialogue_stands_where_it_says(tab: Client, talks: Study) -> None:
+    assert send(tab, talks, [SAID]).status_code == 200
+    before = {**SAID, "turn": 0, "where": "said-2", "start": 0, "end": 3, "quote": "Can"}
+    assert send(tab, talks, [SAID, before]).status_code == 200
+    # The tool's JSON is shown indented, and its passages go over its lines.
+    lines = {**SAID, "where": "said-3", "start": 0, "end": 5, "quote": '{\n  "', "label": "odd"}
+    assert send(tab, talks, [lines]).status_code == 200
+    for change, words in (
+        ({"start": 9, "end": 15}, "not what is quoted"),
+        ({"where": "said-1"}, "ends at character 14, and the text has 12"),
+        ({"where": "said-5"}, "turn 1 has said-1, said-2, said-3, said-4"),
+        ({"start": 90, "end": 96}, "ends at character 96, and the text has 25"),
+        ({"turn": 3}, "there is no turn 3"),
+    ):
+        reply = send(tab, talks, [{**SAID, **change}])
+        assert reply.status_code == 422
+        assert words in reply.json()["results"][0]["refused"]
+    assert Rating.objects.get().chosen == [lines]
+
+
+def test_what_a_study_shows_of_hidden_messages_counts_as_texts(talks: Study) -> None:
+    item = first_item(talks).item
+    shown = passage_texts(item)
+    assert (1, "said-5") not in shown and shown[1, "said-4"] == "Thanks, please extend it."
+    talks.shows_hidden = True
+    item.study = talks
+    every = passage_texts(item)
+    assert every[1, "said-4"] == "{}" and every[1, "said-5"] == "Thanks, please extend it."
+    assert every[2, "said-3"] == "It is reserved, so I could not extend it."
+    assert every[2, "said-4"] == "Say it plainly."
+
+
+@pytest.mark.parametrize("where", ["seats", "adjudications"])
+def test_an_import_refuses_passages_that_are_elsewhere(
+    tab: Client, talks: Study, ann: User, tmp_path: Path, where: str
+) -> None:
+    send(tab, talks, [SAID])
+    submit_assignment(assignment=first_item(talks), by=ann)
+    document = json.loads("".join(document_text(Scope(talks))))
+    path = tmp_path / "study.json"
+    row = {
+        "item": 1, "question": "errors", "subject": "", "value": None, "chosen": [SAID],
+        "reason": "", "revealed": False, "by": "staff-0123456789ab",
+        "at": "2026-02-01T00:00:00Z",
+    }  # fmt: skip
+    document["adjudications"] = [row]
+    there = row if where == "adjudications" else document["seats"][0]["edits"][0]
+    for chosen, words in (
+        ([{**SAID, "end": 99, "quote": "x" * 91}], "ends at character 99, and the text has 25"),
+        ([{**SAID, "start": 0, "end": 6}], "not what is quoted"),
+    ):
+        there["chosen"] = chosen
+        path.write_text(json.dumps(document), encoding="utf-8")
+        with pytest.raises(Refused, match=words) as refused:
+            import_study(path=path, by=None)
+        named = "adjudication 1: " if where == "adjudications" else "seat 1, edit 1: "
+        assert str(refused.value).startswith(named)
+    assert Study.objects.count() == 1 and Rating.objects.count() == 1
+    there["chosen"] = [SAID]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert import_study(path=path, by=None).study is not None
