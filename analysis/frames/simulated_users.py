@@ -9,7 +9,7 @@ from analysis.filters.selection import ChosenRun
 from analysis.frames.disclosures import disclosure_frame
 from analysis.frames.outcomes import MIXED, VALID, by_id, counted, outcome_frame
 from analysis.frames.people_scores import feedback_frame
-from annotation.models import LiveEvent, LivePlace, LivePlan
+from annotation.models import Annotator, LiveEvent, LivePlace, LivePlan
 from benchmarks.asks.players import PREFIX
 from benchmarks.core.ports.comparisons import SimulatedUser
 from benchmarks.core.ports.labels import Measure
@@ -44,7 +44,8 @@ class UserRows(NamedTuple):
 
     ``who`` is a code of the person, None where a ``simulator`` speaks. ``missing`` says of a
     measure why it has no column, ``left_out`` counts trajectories by reason. ``simulated_raters``:
-    scripts are among those who rated feedback.
+    scripts are among those who rated feedback. ``scripted`` are the codes of people that are
+    simulated accounts.
     """
 
     frame: "DataFrame"
@@ -52,6 +53,7 @@ class UserRows(NamedTuple):
     missing: dict[str, str]
     left_out: dict[str, int]
     simulated_raters: bool
+    scripted: frozenset[str]
 
 
 def simulator_of(run: ChosenRun, roles: Sequence[str], system: System) -> str:
@@ -106,10 +108,18 @@ def user_rows(
         records.append((pk, run, known[run].agent, task, who, simulators[run]))
     frame = _frame(records)
     if frame["who"].isna().all() or frame["who"].notna().all():
-        return UserRows(frame, {}, {}, dict(left_out), False)  # there is nobody to compare with
+        # There is nobody to compare with.
+        return UserRows(frame, {}, {}, dict(left_out), False, frozenset())
     measures, missing = _add_conduct(frame, runs, system, user, words)
     simulated = _add_feedback(frame, runs, system, studies, measures, missing)
-    return UserRows(frame, measures, missing, dict(left_out), simulated)
+    scripted = _scripted(frame.loc[frame["who"].notna(), "who"])
+    return UserRows(frame, measures, missing, dict(left_out), simulated, scripted)
+
+
+def _scripted(codes: Iterable[str]) -> frozenset[str]:
+    """Return those codes of people that belong to simulated accounts."""
+    users = Annotator.objects.filter(is_simulated=True).values_list("user", flat=True)
+    return frozenset(codes) & {f"{PREFIX}{user}" for user in users}
 
 
 def _frame(records: Sequence[tuple[Any, ...]]) -> "DataFrame":

@@ -6,6 +6,12 @@ from django.contrib.auth.models import Group, Permission, User
 from django.db import transaction
 from django.db.models import QuerySet
 
+from annotation.demo.scripted_people import (
+    ended_sessions,
+    ensure_scripted_sessions,
+    play_scripted_sessions,
+    scripted_sessions,
+)
 from annotation.demo.studies import (
     ACCOUNTS,
     ANNOTATOR,
@@ -118,12 +124,17 @@ def load_demo(job: Job, progress: Progress) -> None:
     """Load everything in steps that find out what is done already, so it can be killed anywhere.
 
     The small tasks that the studies are about come first, with the studies; then the other
-    datasets of all systems with their runs, and two sessions to play.
+    datasets of all systems with their runs, two sessions to play, and those of scripted people.
     """
-    # Once, because counting reads the files of all datasets.
-    progress.report(total=demo_size())
     (system, small), *others = demo_datasets()
-    dataset = _load_dataset(job, system, small, progress)
+    # Once, because counting reads the files of all datasets.
+    progress.report(total=demo_size() + scripted_sessions(len(list(small.load().tasks))))
+    dataset = save_demo_dataset(system, small)
+    # Before the runs of this dataset, because pages open on what was begun last.
+    if (scripted := ensure_scripted_sessions(dataset, progress)) is not None:
+        for message in play_scripted_sessions(scripted, _owner(job, progress)):
+            _tell(progress, message)
+    _load_dataset(job, system, small, progress)
     # Pages on people open on the first demo, those on several raters on the one that has them. The
     # latter is filled first, so that neither shows one study now and another a minute later.
     ensure_demo_study(dataset, TEN_QUESTIONS, progress)
@@ -170,7 +181,7 @@ def _finish_runs(job: Job, runs: QuerySet[Run], words: str, progress: Progress) 
 
     Runs that somebody paused or cancelled are not waited for.
     """
-    owner = f"demo:{job.pk}:{progress.owner}"
+    owner = _owner(job, progress)
     while True:
         going = list(runs.filter(status__in=WORKABLE).order_by("pk").values_list("pk", flat=True))
         for pk in going:
@@ -187,13 +198,20 @@ def _finish_runs(job: Job, runs: QuerySet[Run], words: str, progress: Progress) 
         time.sleep(PAUSE)
 
 
+def _owner(job: Job, progress: Progress) -> str:
+    """Return the name under which this job carries trajectories."""
+    return f"demo:{job.pk}:{progress.owner}"
+
+
 def _tell(progress: Progress, message: str) -> None:
-    """Report how many trajectories of the demo have ended."""
+    """Report how many trajectories of the demo have ended, sessions of scripted people among
+    them.
+    """
     trajectories = Trajectory.objects.filter(
         run__dataset__is_demo=True, run__is_demo=True, reserved=False
     )
     ended = trajectories.exclude(status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING])
-    done = ended.count()
+    done = ended.count() + ended_sessions()
     progress.report(done=done, message=message)
     # The limit on attempts is for jobs that get nowhere; one that got on may begin afresh.
     items = Assignment.objects.filter(study__is_demo=True).exclude(state=Assignment.State.OPEN)

@@ -134,9 +134,10 @@ def _plan_by_agent(
 
 def _demo_runs(dataset: Dataset) -> list[Run]:
     """Return the demo's runs at the level that is studied: those that were started together,
-    first.
+    first; sessions are not among them.
     """
-    runs = Run.objects.filter(dataset=dataset, level=LEVEL, is_demo=True).order_by("pk")
+    runs = Run.objects.filter(dataset=dataset, level=LEVEL, is_demo=True, condition="standard")
+    runs = runs.order_by("pk")
     return list(runs.filter(experiment=runs.values("experiment")[:1]))
 
 

@@ -116,6 +116,12 @@ def content(page: Page) -> Content:
     page.answers = any(one.ceiling.outside is not None for one in held)
     page.answer(" ".join(_answer(one, rows) for one in held[:MOST_DRAWN]))
     page.answer(_success_sentence(success, rows))
+    if rows.scripted:
+        page.banner(
+            "Scripted people",
+            f"Scripts play {len(rows.scripted)} of the {people['who'].nunique()} people, so this "
+            "only shows how the comparison works.",
+        )
     if page.answers and (n := people["who"].nunique()) < ENOUGH_PEOPLE:
         page.warning(
             f"Only {n} people: even a simulator that is far off may stay within the limit. With "
@@ -145,7 +151,7 @@ def content(page: Page) -> Content:
             columns.text("Verdict", _verdict),
         ],
         link=lambda row: Link(runs=tuple(run.pk for run in row.held.runs)),
-        note=f"{plural(people['who'].nunique(), 'person', 'people')}, "
+        note=f"{_people(people, rows)}, "
         f"{plural(len(people), 'trajectory', 'trajectories')}. Limits hold together for all "
         "measures and simulators (Bonferroni).",
     )  # fmt: skip
@@ -153,6 +159,12 @@ def content(page: Page) -> Content:
     _success_table(page, success, rows)
     _played_table(page, held)
     _how(page, rows, people, whole)
+
+
+def _people(people: "DataFrame", rows: UserRows) -> str:
+    """Return how many people there are, and how many of them are scripts."""
+    count = plural(people["who"].nunique(), "person", "people")
+    return f"{count} ({len(rows.scripted)} scripted)" if rows.scripted else count
 
 
 def _nobody_to_compare(page: Page, frame: "DataFrame", user: SimulatedUser, left_out: int) -> bool:
@@ -504,8 +516,7 @@ def _how(page: Page, rows: UserRows, people: "DataFrame", whole: str) -> None:
     )  # fmt: skip
     names = [one.measure.noun or one.measure.title.lower() for one in rows.measures.values()]
     page.methods(
-        f"Simulated users are compared with {plural(people['who'].nunique(), 'person', 'people')} "
-        f"on {listed(names, most=8)}, with "
-        "the same agents at the same tasks. Limits are 95 % prediction intervals of a further "
-        "person from leave-one-person-out differences."
+        f"Simulated users are compared with {_people(people, rows)} on "
+        f"{listed(names, most=8)}, with the same agents at the same tasks. Limits are 95 % "
+        "prediction intervals of a further person from leave-one-person-out differences."
     )

@@ -13,6 +13,7 @@ from django.db.models import Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from annotation.demo import scripted_people
 from annotation.demo import services as demo
 from annotation.demo.simulation import simulate_annotator
 from annotation.live.setup.sessions import make_session
@@ -23,6 +24,7 @@ from benchmarks import demo as benchmark_demo
 from benchmarks.jobs import services as jobs
 from benchmarks.models import Agent, Dataset, Job, Judging, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
+from benchmarks.verification.services import verify_run
 from tests.annotation.exports.valid_exports import assert_valid_exports
 from tests.annotation.live_sessions import make_live_study
 from tests.annotation.rows import make_person
@@ -96,10 +98,10 @@ def test_the_job_makes_runs_and_a_study_partly_answered(
     job = load()
     # 3 tasks x 3 agents, 1 full-size task x 3 agents x 3 levels, 2 tasks x 1 agent x 3 conditions
     # among tools, 2 planning questions x 1 agent, 2 meals x 4 methods and 2 whose steps are
-    # corrected, 2 tasks in a house x 4 conditions, 2 tasks x 1 agent with a partial judge, and one
-    # plan judged again
-    assert (job.status, job.done, job.total) == ("done", 47, 47)
-    assert Run.objects.filter(is_demo=True, status="done").count() == 27
+    # corrected, 2 tasks in a house x 4 conditions, 2 tasks x 1 agent with a partial judge, one plan
+    # judged again, and 5 scripted people who meet 2 agents on 3 tasks
+    assert (job.status, job.done, job.total) == ("done", 77, 77)
+    assert Run.objects.filter(is_demo=True, status="done").count() == 29
     full = Run.objects.filter(dataset__name="Full-size household demo")
     assert sorted(full.values_list("level", flat=True)) == ["high"] * 3 + ["low"] * 3 + ["mid"] * 3
     _, household = demo_named("Household demo")
@@ -250,9 +252,24 @@ def test_killed_again_and_again_it_ends_as_if_undisturbed(
         break
     assert kills > jobs.MAX_ATTEMPTS
     assert (job.status, job.message) == ("done", "The demo is complete")
-    assert Study.objects.count() == 7
-    assert LiveSession.objects.count() == 2
+    assert Study.objects.count() == 8
+    assert LiveSession.objects.count() == 32
     assert content() == expected
+
+
+@pytest.mark.usefixtures("few_tasks")
+def test_scripted_people_play_every_session_and_are_flagged() -> None:
+    demo.ensure_demo()
+    load()
+    study = Study.objects.get(settings__demo=scripted_people.KEY)
+    sessions = LiveSession.objects.filter(study=study)
+    assert set(sessions.values_list("state", flat=True)) == {"ended"}
+    players = User.objects.filter(live_places__session__in=sessions).distinct()
+    assert Annotator.objects.filter(user__in=players, is_simulated=True).count() == 5
+    assert not any(player.has_usable_password() for player in players)
+    assert study.settings["scripted_people"] == {"opens": [0.1, 0.9], "asks": [0.0, 0.6]}
+    for run in Run.objects.filter(trajectories__live_session__in=sessions).distinct():
+        assert verify_run(run=run).counts == {"same": 15}
 
 
 @pytest.mark.usefixtures("few_tasks")
@@ -267,8 +284,8 @@ def test_loading_that_failed_can_be_taken_up(monkeypatch: pytest.MonkeyPatch) ->
     jobs.perform(job_id=again.pk, owner="worker")
     again.refresh_from_db()
     assert again.status == "done"
-    assert Study.objects.count() == 7
-    assert LiveSession.objects.count() == 2
+    assert Study.objects.count() == 8
+    assert LiveSession.objects.count() == 32
 
 
 def test_people_are_never_simulated(study: Study, ann: User) -> None:

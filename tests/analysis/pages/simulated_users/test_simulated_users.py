@@ -8,7 +8,7 @@ from django.urls import reverse
 from analysis.filters import Filters
 from analysis.pages.catalogue import PAGES, select
 from analysis.reports.content import Report
-from annotation.models import LivePlan
+from annotation.models import Annotator, LivePlan
 from benchmarks.models import Dataset, Exchange, Run, Trajectory
 from tests.analysis.rows import make_dataset, make_person
 from tests.analysis.speaking_rows import make_speaking
@@ -61,6 +61,17 @@ def test_people_are_counted_and_never_named(dataset: Dataset) -> None:
     assert "person-" not in text and "1001" not in "".join(table.csv() for table in details.tables)
     played = details.table("played")
     assert played is not None and [row[2].text for row in played.rows] == ["4", "4"]
+
+
+def test_scripts_in_the_place_of_people_are_labelled(dataset: Dataset) -> None:
+    make_speaking(dataset)
+    assert not report(dataset).banners
+    script = User.objects.create(pk=1001, username="simulated-1")
+    Annotator.objects.create(user=script, is_simulated=True)
+    shown = report(dataset)
+    table = shown.table("measures")
+    assert "Scripts play 1 of the 4 people" in " ".join(banner.text for banner in shown.banners)
+    assert table is not None and "4 people (1 scripted)" in table.note
 
 
 def test_success_is_corrected_where_people_played_everything(dataset: Dataset) -> None:
