@@ -8,9 +8,10 @@ from django.db.models import Max, Sum
 
 from analysis.filters.options import FilterOption
 from analysis.filters.selection import Selection
-from analysis.filters.studies import readable_studies, study_version
+from analysis.filters.studies import Fits, readable_studies, study_version
 from analysis.models import FailureClustering, QuestionCheck
 from annotation.models import Item, Study
+from annotation.questionnaires import load_questionnaire
 from annotation.remarks.label_sets import newest_sets
 from annotation.remarks.selectors import labels_version
 from benchmarks.core.ports.labels import Measure
@@ -68,10 +69,11 @@ def with_group(selection: Selection) -> Selection:
     )
 
 
-def with_people(selection: Selection, user: User) -> Selection:
+def with_people(selection: Selection, user: User, asked: Fits | None = None) -> Selection:
     """Return the selection with the studies in which people scored trajectories of its runs.
 
-    Studies that are closed to the reader are not among them; of many the newest are.
+    Studies that are closed to the reader, or have no questions such as ``asked``, are not among
+    them; of many the newest are.
     """
     items = Item.objects.filter(
         use=Item.Use.MAIN, trajectory__run__in=[run.pk for run in selection.runs]
@@ -80,7 +82,13 @@ def with_people(selection: Selection, user: User) -> Selection:
     if not wanted:
         return selection
     studies, _ = readable_studies(user)
-    chosen: list[Study] = [study for study in studies if study.pk in wanted][:MOST_STUDIES]
+    chosen: list[Study] = [
+        study
+        for study in studies
+        if study.pk in wanted and (asked is None or asked(load_questionnaire(study.questionnaire)))
+    ][:MOST_STUDIES]
+    if not chosen:
+        return selection
     return replace(
         selection,
         people=tuple(study.pk for study in chosen),

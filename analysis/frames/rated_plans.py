@@ -1,4 +1,4 @@
-"""Last plans that people rated, with the probability with which each was drawn."""
+"""Plans that people rated, with the probability with which each trajectory was drawn."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,8 @@ BY_HAND = "they were added to their study later"
 class RatedPlans:
     """People's scores of last plans, by trajectory, and probabilities of all that was drawn from.
 
-    ``scores`` has the people's mean by trajectory and dimension; ``probabilities`` are those of
+    ``scores`` has the people's mean by trajectory and dimension, ``of_turns`` by trajectory, turn
+    and dimension, the last plan's among them; ``probabilities`` are those of
     being rated in any of the studies, which were drawn independently. ``left_out`` counts rated
     trajectories without a probability, by reason.
     """
@@ -32,6 +33,7 @@ class RatedPlans:
     probabilities: Mapping[int, float] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
     people: PeopleScores = field(default_factory=PeopleScores)
+    of_turns: Mapping[tuple[int, int, str], float] = field(default_factory=dict)
 
     def means(self, trajectories: Sequence[int], dimension: str) -> list[float]:
         """Return the people's scores of trajectories on a dimension; NaN where nobody rated it."""
@@ -72,11 +74,17 @@ def rated_plans(
         people = people_scores(usable, runs, loaded=loaded)
     turns = Turn.objects.filter(is_final=True, trajectory__in={key[0] for key in people.means})
     last = dict(turns.order_by().values_list("trajectory", "index")) if people.means else {}
-    wanted, scores = set(dimensions), {}
+    wanted, scores, of_turns = set(dimensions), {}, {}
     for (pk, turn, dimension), mean in people.means.items():
-        if dimension in wanted and pk in drawn and turn in (None, last.get(pk)):
+        if dimension not in wanted or pk not in drawn:
+            continue
+        if turn in (None, last.get(pk)):
             # A score of the last turn counts before one of the last plan.
-            scores[pk, dimension] = people.means.get((pk, last.get(pk), dimension), mean)
+            mean = people.means.get((pk, last.get(pk), dimension), mean)
+            scores[pk, dimension] = mean
+        place = last.get(pk) if turn is None else turn
+        if place is not None:
+            of_turns[pk, place, dimension] = mean
     rated = {key[0] for key in everything.means}
     left_out = {
         reason: len(some)
@@ -85,7 +93,8 @@ def rated_plans(
         )
         if some
     }  # fmt: skip
-    return RatedPlans(scores, {pk: 1 - rest for pk, rest in missed.items()}, left_out, people)
+    probabilities = {pk: 1 - rest for pk, rest in missed.items()}
+    return RatedPlans(scores, probabilities, left_out, people, of_turns)
 
 
 def passes(

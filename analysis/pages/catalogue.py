@@ -78,7 +78,8 @@ class AnalysisPage:
     are any such. ``imported``: it is about trajectories made elsewhere, which have no levels,
     conditions, experiments or judgings. ``every_condition``: it compares conditions.
     ``by_user``: it compares who speaks for the user, over all runs that differ in nothing else.
-    ``beside_people``: it shows what people said of the same trajectories. ``beside_published``:
+    ``beside_people``: it shows what people said of the same trajectories, in studies with questions
+    such as ``people_asked``, where not in all. ``beside_published``:
     published figures are further rows or lines of those of runs. ``cites``: its sentences and
     figures say what a paper reports, whichever of its tables are shown. ``deferred``: a part of it
     takes too long for a request; a job computes it. ``waits``: its answer waits for that job, so
@@ -99,6 +100,7 @@ class AnalysisPage:
     every_condition: bool = False
     by_user: bool = False
     beside_people: bool = False
+    people_asked: Fits | None = None
     beside_published: bool = False
     cites: bool = False
     deferred: bool = False
@@ -178,7 +180,8 @@ PAGES: dict[str, AnalysisPage] = {
         ),
         AnalysisPage(
             "decline", "Decline", "Do plans get worse from turn to turn?",
-            ("align", "dimensions", "runs"), fits=is_judged, deferred=True, waits=True,
+            ("scores", "align", "dimensions", "runs"), fits=is_judged, deferred=True, waits=True,
+            beside_people=True, people_asked=asks_about_turns,
         ),
         AnalysisPage(
             "agreement", "Agreement", "How far are the judges from people?",
@@ -339,7 +342,7 @@ def select(
     if "published" in page.filters:
         selection = with_published(selection, beside=page.beside_published)
     if page.beside_people:
-        selection = with_people(selection, user)
+        selection = with_people(selection, user, page.people_asked)
     if "scores" in page.filters:
         selection = with_scores(selection)
     notes = unknown_values(known, selection, page.filters) if selection.options else []

@@ -145,7 +145,9 @@ def units_of(page: Page, frame: "DataFrame", plans: RatedPlans) -> dict[str, Rat
     }
 
 
-def choose_scores(page: Page, units: Mapping[str, RatedUnits], plans: RatedPlans) -> Correction:
+def choose_scores(
+    page: Page, units: Mapping[str, RatedUnits], plans: RatedPlans, what: str = "drawn plans"
+) -> Correction:
     """Choose which scores the page shows, and say why where the reader did not choose."""
     known: dict[str, Scores] = {"judges": "judges", "people": "people", "corrected": "corrected"}
     wanted = known.get(page.selection.filters.scores)
@@ -157,7 +159,7 @@ def choose_scores(page: Page, units: Mapping[str, RatedUnits], plans: RatedPlans
         return Correction(units, plans, "corrected")
     span = f"{least} to {most}" if most > least else f"{least}"
     page.info(
-        f"These are the judges’ scores. People rated {span} drawn plans of each agent; correcting "
+        f"These are the judges’ scores. People rated {span} {what} of each agent; correcting "
         f"the judges takes {ENOUGH} of each, so up to {ENOUGH - least} more."
     )
     return Correction(units, plans, "judges")
@@ -215,7 +217,7 @@ def corrected_columns(
         columns.count("Rated", lambda name: means[name].rated,
                       help=f"Drawn {items} that people rated"),
         columns.number("Weight of judges", lambda name: means[name].weight, "number",
-                       help="λ: 0 takes people alone, 1 the judges’ scores in full",
+                       help="0 takes people alone, 1 the judges’ scores in full",
                        reason=NOT_CORRECTED),
     ]  # fmt: skip
 
@@ -229,14 +231,23 @@ def listed_moves(moved: Sequence[tuple[float, str]], unit: Unit) -> str:
     return listed(words)
 
 
-def say_whose(page: Page, correction: Correction, rated: int, moved: str) -> None:
+def say_whose(
+    page: Page,
+    correction: Correction,
+    rated: int,
+    moved: str,
+    *,
+    unit: tuple[str, str] = ("drawn plan", "drawn plans"),
+    how: str = HOW,
+    method: str = "PPI++, tasks as clusters",
+) -> None:
     """Say whose scores a page shows, and what a correction moves; warn of simulated people."""
     people = correction.plans.people
     who = plural(people.annotators, "person", "people")
     if people.simulated:
         who = plural(people.annotators, "annotator")
         who += " (all simulated)" if people.simulated == people.annotators else ""
-    plans = plural(rated, "drawn plan")
+    plans = plural(rated, *unit)
     if correction.scores == "people":
         page.answer(f"These are the scores of {who} alone, on {plans}.")
     elif moved:
@@ -245,9 +256,9 @@ def say_whose(page: Page, correction: Correction, rated: int, moved: str) -> Non
         page.info(f"Rated plans that correct nothing: {counted(correction.plans.left_out)}.")
     if people.simulated:
         page.warning(f"{people.simulated} of {people.annotators} annotators are simulated.")
-    page.how(HOW)
+    page.how(how)
     if correction.scores == "corrected":
         page.methods(
             f"Judges’ scores were corrected by ratings of {plans} by {who}, drawn with known "
-            "probabilities (PPI++, tasks as clusters)."
+            f"probabilities ({method})."
         )

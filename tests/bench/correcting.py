@@ -1,6 +1,7 @@
 """Simulate and time estimates that people have corrected, for `docs/statistics.md`.
 
     python -m tests.bench.correcting means     coverage, width and size of means and differences
+    python -m tests.bench.correcting slopes    coverage and width of changes per turn
     python -m tests.bench.correcting time      1,000,000 judges' scores with 2,000 ratings
     python -m tests.bench.correcting page      the same through the leaderboard, cold and warm
 
@@ -13,12 +14,14 @@ import tempfile
 import time
 import uuid
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from django.utils import timezone
 
 from analysis.stats.corrected.corrected_means import RatedUnits
 from analysis.stats.corrected.corrected_pairs import CorrectedModels, correct_models
+from analysis.stats.corrected.corrected_slopes import corrected_slope
 from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 from tests.bench.analysing import fill, measure
 from tests.bench.storing import set_up
@@ -113,6 +116,93 @@ def _all_hold(models: CorrectedModels, truth: dict[str, float]) -> bool:
     return True
 
 
+# Ending, trajectories, rated ones, judges' drift a turn, and what else differs.
+DESIGNS: tuple[tuple[str, int, int, float, dict[str, float]], ...] = (
+    *(
+        (ending, trajectories, rated, drift, {})
+        for trajectories, rated in ((40, 20), (100, 40))
+        for ending in ("random", "high", "low")
+        for drift in (0.0, 0.08)
+    ),
+    ("high", 100, 40, 0.08, {"own": 0.05}),
+    ("random", 100, 40, 0.0, {"own": 0.1}),
+    ("high", 100, 40, 0.0, {"own": 0.1}),
+    ("high", 100, 40, 0.0, {"noise": 1.5}),
+    ("high", 40, 20, 0.08, {"slope": -0.06}),
+)
+
+
+def made_turns(
+    ending: str,
+    size: int,
+    rated: int,
+    drift: float,
+    seed: Sequence[int],
+    *,
+    slope: float = 0.0,
+    own: float = 0.0,
+    noise: float = 0.4,
+) -> tuple[Any, ...]:
+    """Return the columns of `corrected_slope`: trajectories of one agent, a task each.
+
+    A turn is worth N(3.2, 0.5) of its trajectory, the slope a turn with N(0, ``own``) of the
+    trajectory, and N(0, 0.5). Judges (means of three, 1 to 5) see that plus 0.3, ``drift`` a turn
+    and N(0, ``noise``), people (1 to 5) plus N(0, 0.4). A trajectory ends after ten turns, or with
+    a chance of 0.2 a turn ("random"), or with one that rises ("high") or falls ("low") with the
+    judges' score of the turn.
+    """
+    rng = np.random.default_rng(list(seed))
+    rows = []
+    for number in range(size):
+        level = rng.normal(3.2, 0.5)
+        change = slope + rng.normal(0, own)
+        for turn in range(10):
+            worth = level + change * turn + rng.normal(0, 0.5)
+            seen = worth + 0.3 + drift * turn + rng.normal(0, noise)
+            judges = min(5, max(1, round(3 * seen) / 3))
+            people = min(5, max(1, round(worth + rng.normal(0, 0.4))))
+            rows.append((number, turn + 1, judges, people))
+            towards = {"random": 0, "high": 2, "low": -2}[ending]
+            ends = 1 / (1 + np.exp(1.2 - towards * (judges - 3.5))) if towards else 0.2
+            if rng.random() < ends:
+                break
+    trajectory, turns, judged, scored = np.array(rows).T
+    picked = np.isin(trajectory, rng.choice(size, rated, replace=False))
+    ids = trajectory.astype(int).tolist()
+    people = np.where(picked, scored, np.nan)
+    return ids, ids, turns, judged, people, np.full(len(ids), rated / size)
+
+
+def slopes() -> None:
+    """Print the table of changes per turn."""
+    heads = (
+        "ending", "trajectories", "rated", "drift", "else", "judges: off by", "people: off by",
+        "held", "corrected: off by", "held", "width",
+    )  # fmt: skip
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
+    for ending, size, rated, drift, other in DESIGNS:
+        truth = other.get("slope", 0.0)
+        rows = []
+        for number in range(DATA_SETS):
+            seed = (SEED + 1, number, size, round(100 * drift))
+            mean = corrected_slope(*made_turns(ending, size, rated, drift, seed, **other))
+            sides = mean.people, mean.estimate
+            assert mean.judges is not None
+            row = [mean.judges - truth]
+            for side in sides:
+                assert side.value is not None
+                assert side.interval is not None
+                row += [side.value - truth, side.interval.holds(truth), side.interval.half_width]
+            rows.append(row)
+        judged, people, people_held, wide, corrected, held, width = np.mean(rows, axis=0)
+        words = ", ".join(f"{name} {value:g}" for name, value in other.items())
+        print(
+            f"| {ending} | {size} | {rated} | {drift:g} | {words} | {judged:+.3f} | {people:+.3f} "
+            f"| {people_held:.3f} | {corrected:+.3f} | {held:.3f} | {width / wide:.2f} |",
+            flush=True,
+        )
+
+
 def timed() -> None:
     """Time the correction of ten agents with 100,000 units each, 200 of them rated."""
     rng = np.random.default_rng(SEED)
@@ -200,4 +290,4 @@ def page(scores: int = 1_000_000, each: int = 200) -> None:
 
 
 if __name__ == "__main__":
-    {"means": means, "time": timed, "page": page}[(sys.argv[1:] or ["time"])[0]]()
+    {"means": means, "slopes": slopes, "time": timed, "page": page}[(sys.argv[1:] or ["time"])[0]]()

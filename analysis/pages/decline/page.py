@@ -15,6 +15,7 @@ from analysis.kit.columns import Column
 from analysis.kit.empty import no_runs
 from analysis.kit.links import Link
 from analysis.kit.page import Content, Page
+from analysis.pages.decline.corrected import corrected_slopes
 from analysis.pages.decline.matched import draw_matched, table_matched, warn_of_beginnings
 from analysis.pages.decline.pooled_fits import (
     ALL,
@@ -90,32 +91,17 @@ def content(page: Page) -> Content:
     kept = kept_pooled(selection.system, selection.family)
     keys = {dimension.title: dimension.key for dimension in dimensions}
     rows, family_size = pooled_rows(kept, keys) if kept is not None else ([], 0)
-    page.answer(_answer(rows, family_size, slopes))
     page.waits = slopes is None or not rows
-
-    def draw_pooled() -> Figure:
-        return two_sides(
-            {row.title: [row.fit.slope] for row in rows},
-            {"All agents": POOLED},
-            {row.title: page.links.url(_pooled_link(row)) for row in rows},
-            clear=[row.title for row in rows if row.verdict],
-        )
-
-    page.figure(
-        "slopes",
-        "Change per turn over all agents, by mixed models",
-        draw_pooled if rows else None,
-        subtitle=f"{BY_TURN}, over all agents of these data. Filled marks: clear.",
-    )
-    page.table(
-        "slopes",
-        "Change per turn over all agents",
-        rows,
-        pooled_columns(family_size),
-        link=_pooled_link,
-        note=_pooled_note(family_size) if family_size else "",
-    )
+    corrected = corrected_slopes(page, frame, dimensions)
+    if corrected is None:
+        page.answer(_answer(rows, family_size, slopes))
+        _show_pooled(page, rows, family_size)
+    else:
+        corrected.show(page)
     yield
+    if corrected is not None:
+        corrected.show_parts(page)
+        _show_pooled(page, rows, family_size, name="pooled")
     align: Alignment = "from_end" if selection.filters.align == "end" else "turn"
     scale = system_facts.RUBRIC_SCALE
     curves = score_by_turn(*_columns_of(frame, dimensions), align=align, scale=scale)
@@ -155,6 +141,35 @@ def content(page: Page) -> Content:
         "tested once over all dimensions and with Holm's correction over single ones"
         f"{change}. Agents on single dimensions were fitted one by one, with Holm's correction "
         "over all pairs."
+    )
+
+
+def _show_pooled(
+    page: Page, rows: Sequence[PooledRow], family_size: int, name: str = "slopes"
+) -> None:
+    """Add the judges' change per turn over all agents."""
+
+    def draw() -> Figure:
+        return two_sides(
+            {row.title: [row.fit.slope] for row in rows},
+            {"All agents": POOLED},
+            {row.title: page.links.url(_pooled_link(row)) for row in rows},
+            clear=[row.title for row in rows if row.verdict],
+        )
+
+    page.figure(
+        name,
+        "Change per turn over all agents, by mixed models",
+        draw if rows else None,
+        subtitle=f"{BY_TURN}, over all agents of these data. Filled marks: clear.",
+    )
+    page.table(
+        name,
+        "Change per turn over all agents",
+        rows,
+        pooled_columns(family_size),
+        link=_pooled_link,
+        note=_pooled_note(family_size) if family_size else "",
     )
 
 

@@ -9,10 +9,12 @@ from django.contrib.auth.models import User
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.filters.page_filters import with_measure, with_people, with_scores
+from analysis.pages.catalogue import PAGES
 from analysis.reports.content import Report
 from annotation.models import Assignment, Rating, Study
 from annotation.studies.design import DRAWN
 from benchmarks.models import JudgeScore
+from tests.analysis.human_rows import answer, make_item, make_kind_study
 from tests.analysis.page_reports import report_of
 from tests.analysis.rows import (
     KEYS,
@@ -69,7 +71,7 @@ def plant(*, rated: int = RATED, drawn: bool = True) -> Study:
 
 def report(key: str, scores: str = "", measure: str = "") -> Report:
     reader = User.objects.filter(username="root").first() or make_person("root", superuser=True)
-    selection = with_people(select_runs(Filters()), reader)
+    selection = with_people(select_runs(Filters()), reader, PAGES[key].people_asked)
     filters = replace(selection.filters, scores=scores, measure=measure)
     selection = with_scores(replace(selection, filters=filters))
     return report_of(key, with_measure(selection) if measure else selection)
@@ -231,3 +233,66 @@ def test_a_judge_who_scores_everything_alike_corrects_nothing() -> None:
     assert column(made, key, "means")["Ada"] is None
     people = report("rubric", "people")
     assert float(str(column(people, key, "means")["Ada"])) > 1
+
+
+def plant_turns(*, last_only: bool = False) -> None:
+    """Two agents of 50 tasks and four turns, 40 of each rated; judges rise, people see Ada fall."""
+    rng, dataset = np.random.default_rng(20261129), make_dataset("Turns", tasks=TASKS)
+    study, person = make_kind_study("turn_scores@1", "Turns"), make_person("mia", "view_results")
+    probabilities: list[list[object]] = []
+    for agent, change in (("ada", -0.6), ("ben", 0.0)):
+        run, ids = make_run(dataset, agent), []
+        for task in range(TASKS):
+            worth = 3.5 + rng.normal(0, 0.4) + change * np.arange(4) + rng.normal(0, 0.3, 4)
+            seen = np.clip(np.round(worth + 0.4 * np.arange(4)), 1, 5)
+            rated = np.clip(np.round(worth + rng.normal(0, 0.3, 4)), 1, 5)
+            trajectory = make_trajectory(
+                run, task + 1, scores=[{"feasibility": [int(one)] * 3} for one in seen]
+            )
+            ids.append(trajectory.pk)
+            if task < RATED:
+                turns = [4] if last_only else [1, 2, 3, 4]
+                item = make_item(
+                    study, trajectory=trajectory, asked=("feasibility",),
+                    subjects={"turn": list(map(str, turns))},
+                )  # fmt: skip
+                answer(
+                    item, person,
+                    {f"feasibility.turn-{turn}": int(rated[turn - 1]) for turn in turns},
+                )  # fmt: skip
+        probabilities.append([RATED / TASKS, ",".join(map(str, ids))])
+    study.settings = {**study.settings, "design": {DRAWN: probabilities, "items": 2 * RATED}}
+    study.save(update_fields=["settings"])
+
+
+def test_changes_per_turn_are_corrected_and_the_page_says_so() -> None:
+    plant_turns()
+    made = report("decline")
+    assert "after correction for 2 agents Ada declines (" in made.sentence
+    assert "Ratings of 80 drawn trajectories by 1 person move the judges’ scores: Ada by −" in (
+        made.sentence
+    )
+    parts = {name: column(made, name, "corrected") for name in ("judges", "corrected", "people")}
+    for name, truth in (("Ada", -0.6), ("Ben", 0.0)):
+        assert float(str(parts["judges"][name])) == pytest.approx(truth + 0.4, abs=0.15)
+        assert float(str(parts["corrected"][name])) == pytest.approx(truth, abs=0.15)
+    assert set(column(made, "rated", "corrected").values()) == {RATED}
+    assert "computed" in report("decline", "judges").sentence
+    people = report("decline", "people")
+    assert "in people’s scores" in people.sentence
+    assert any("read the judges’ scores corrected by people" in n.text for n in people.notices)
+
+
+def test_studies_of_last_plans_offer_no_choice_on_decline() -> None:
+    plant()
+    assert "People" not in report("decline").sentence
+    assert not any("rated" in notice.text for notice in report("decline").notices)
+
+
+def test_ratings_of_last_plans_alone_correct_no_change_per_turn() -> None:
+    plant_turns(last_only=True)
+    said = [notice.text for notice in report("decline").notices]
+    assert any("rated 0 drawn trajectories on two turns or more of each agent" in t for t in said)
+    made = report("decline", "corrected")
+    assert "Undefined for 2 agents: people rated several turns in 0 tasks only" in made.sentence
+    assert set(column(made, "corrected", "corrected").values()) == {None}
