@@ -137,7 +137,7 @@ class CorrectedSlopes(NamedTuple):
                     lambda row: slope_cell(row.shown, row.verdict, p_words(row.p or 0.0)),
                 ),
                 Column(
-                    number_column("p", help=f"Corrected for {size} (Bonferroni)"),
+                    number_column("p", help=f"Corrected for {size} (Holm), whichever are shown"),
                     lambda row: p_cell(row.p),
                 ),
             ],
@@ -208,11 +208,12 @@ def corrected_slopes(
         label: mean.people if correction.scores == "people" else mean.estimate
         for label, mean in estimates.items()
     }
+    # Agents that are not shown count as those furthest from clear, so no filter makes one clearer.
+    hidden = max(0, page.selection.agents_here - len(shown))
     family = adjust_family(
-        {label: _p_value(one) for label, one in shown.items()},
+        {label: _p_value(one) for label, one in shown.items()}
+        | {f"agent {number} that is not shown": 1.0 for number in range(hidden)},
         statement="the corrected slopes of all agents",
-        method="bonferroni",
-        size=max(page.selection.agents_here, len(shown)),
     )
     rows = [
         CorrectedSlope(run, estimates[label], shown[label], family[label].adjusted)

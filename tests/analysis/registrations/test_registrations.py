@@ -1,6 +1,7 @@
 """Freezing, files and pages of registrations."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.urls import reverse
 
 from analysis.models import Registration
 from analysis.registrations.document import (
+    Comparison,
     file_text,
     read_comparison,
     read_file,
@@ -28,10 +30,10 @@ from analysis.registrations.services import (
     withdraw,
 )
 from analysis.registrations.text import as_text
-from annotation.models import Study
+from annotation.models import Assignment, Study
 from benchmarks.api.tokens import create_token
 from benchmarks.core.problems import FileRefused
-from benchmarks.models import Agent, Experiment
+from benchmarks.models import Agent, Experiment, Trajectory
 from tests.analysis.human_rows import make_people, make_preferences
 from tests.analysis.registrations.test_changes import agents_world, frozen, play
 from tests.analysis.rows import (
@@ -320,6 +322,49 @@ def test_preferences_say_that_agents_are_missing(root: User) -> None:
                                 title=plan.title, study_name=study.name)  # fmt: skip
     text = signed_in(root).get(reverse("analysis:preferences"), {"study": study.pk})
     assert "no finished run of careful and coin is here" in text.content.decode()
+
+
+def test_preferences_are_as_registered_until_their_answers_are_gone(root: User) -> None:
+    study = make_preferences(make_people())
+    study.items.update(given=3, done=3)
+    plan = registration_plan(question="preference", study=study.name, dataset="", system="",
+                             version="", correction="holm", measure="better", agents=("x", "y"),
+                             questionnaire=study.questionnaire, level="", condition="",
+                             items=4, raters=3,
+                             comparisons=(Comparison("x", ">", "y"),))  # fmt: skip
+    Registration.objects.create(document=plan.document, digest=sha256(plan.document),
+                                title=plan.title, study_name=study.name)  # fmt: skip
+    client, address = signed_in(root), reverse("analysis:preferences")
+    text = client.get(address, {"study": study.pk}).content.decode()
+    assert "As registered before the first answer" in text
+    assert "x &gt; y, on better" in text
+    Assignment.objects.filter(study=study, item__rank=1).update(state="voided")
+    study.items.filter(rank=1).update(done=0)
+    text = client.get(address, {"study": study.pk}).content.decode()
+    assert "Exploratory: not as registered" in text
+    assert "answers so far (9; registered: 12)" in text
+    Assignment.objects.filter(study=study).update(state="voided")
+    study.items.update(done=0)
+    text = client.get(address, {"study": study.pk}).content.decode()
+    assert "no answer of this study is left, or none was given yet" in text
+    assert "is preferred" not in text and 'class="lede"' not in text
+
+
+def test_a_registered_pair_without_one_of_its_agents_has_no_number() -> None:
+    world = agents_world()
+    client, address = signed_in(world.root), reverse("analysis:compare-models")
+    lede = re.compile(r'class="lede">([^<]*)')
+    before = client.get(address, world.query).content.decode()
+    assert "Ada beats Bob by 100 points" in lede.findall(before)[0]
+    run = world.runs[1]
+    run.primary_judging = None
+    run.save()
+    Trajectory.objects.filter(run=run).delete()
+    run.delete()
+    text = client.get(address, world.query).content.decode()
+    assert "Undefined as registered" in text
+    assert "no finished run of bob is here: deleted, or not made yet" in text
+    assert not any("points" in words for words in lede.findall(text))
 
 
 def test_a_second_experiment_of_the_name_flips_a_kept_page() -> None:
