@@ -67,6 +67,8 @@ def page_context(request: HttpRequest, trajectory: Trajectory) -> dict[str, Any]
     ratings = ratings_of_trajectory(
         trajectory=trajectory.pk, profile=trajectory.profile_id, user=person(request)
     )
+    # Points for two trajectories together are none of this one.
+    alone = [study for study in ratings if study.other is None]
     judging = trajectory.run.primary_judging
     return {
         **card_context(trajectory),
@@ -87,8 +89,8 @@ def page_context(request: HttpRequest, trajectory: Trajectory) -> dict[str, Any]
         "groups": reading.line_groups(timeline.lines, open_at),
         "shown": shown,
         "means": timeline.means,
-        "marks": reading.header_marks(last, ratings),
-        "multiples": reading.multiples_of(timeline, ratings),
+        "marks": reading.header_marks(last, alone),
+        "multiples": reading.multiples_of(timeline, alone),
         "judging": judging if timeline.dimensions else None,
         "said": ratings,
         "hidden": hidden_kinds(trajectory, timeline.violations) if labels.violations else [],
@@ -224,7 +226,8 @@ def trajectory_scores(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     ratings = ratings_of_trajectory(
         trajectory=trajectory.pk, profile=trajectory.profile_id, user=person(request)
     )
-    given = reading.people_by_turn(timeline, ratings)
+    alone = [study for study in ratings if study.other is None]
+    given = reading.people_by_turn(timeline, alone)
     rows = [
         (
             line,

@@ -14,7 +14,7 @@ from annotation.designs.sampling import Sample, sample_options
 from annotation.designs.types import DesignError
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
-from annotation.planning.sources import find_items
+from annotation.planning.sources import find_items, option_ids, unit_of
 from annotation.plans.study_plan import MOST_ANNOTATORS, ItemSource, PlanError
 from annotation.questionnaires import load_questionnaire
 from annotation.studies.services import refuse_unless_stored
@@ -92,14 +92,11 @@ def add_from_source(
     _check_raters(raters)
     refuse_unless_stored(study)
     questionnaire = load_questionnaire(study.questionnaire)
-    if questionnaire.unit == "pair":
-        raise Refused("invalid", "pairs cannot be added to a study; make another study of them")
-    key = "task" if questionnaire.unit == "task" else "trajectory"
     with transaction.atomic():
         lock_study(study)  # else two would add the same ones
         try:
             source_items = find_items(source, questionnaire, seen)
-            known = set(study.items.exclude(**{key: None}).values_list(key, flat=True))
+            known = option_ids(study.items.all(), questionnaire)
             fresh = [option for option in source_items.options if option.id not in known]
             if not fresh:
                 raise Refused("invalid", "every item of the source is already in the study")
@@ -109,12 +106,7 @@ def add_from_source(
             raise Refused("invalid", "; ".join(p.words for p in error.problems)) from None
         except DesignError as error:
             raise Refused("invalid", "; ".join(error.problems)) from None
-        new = [
-            NewItem(task=option.id, wanted=raters)
-            if key == "task"
-            else NewItem(trajectory=option.id, wanted=raters)
-            for option in chosen
-        ]
+        new = [NewItem(**unit_of(questionnaire, option.id), wanted=raters) for option in chosen]
         add_items(study=study, items=new)
         record_event(
             study=study, kind=Kind.CHANGED, by=by,
@@ -172,7 +164,8 @@ def _spread(
     dealt: dict[int, list[int]] = {pk: [] for pk in ids}
     left = 0
     for place, item in enumerate(items):
-        free = [pk for pk in ids if item.pk not in had[pk] and item.trajectory_id not in played[pk]]
+        shown = {item.trajectory_id, item.other_id}
+        free = [pk for pk in ids if item.pk not in had[pk] and not shown & played[pk]]
         free.sort(key=lambda pk: len(dealt[pk]))  # stable: as they were chosen
         assignments = item.wanted - item.given
         for pk in free[:assignments]:

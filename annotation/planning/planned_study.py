@@ -33,7 +33,7 @@ from annotation.designs.types import (
     name_some,
 )
 from annotation.models import Item
-from annotation.planning.sources import SourceItems, find_items
+from annotation.planning.sources import SourceItems, find_items, unit_of
 from annotation.planning.special_items import ResolvedSpecial, find_specials
 from annotation.plans.plan_files import form_problems
 from annotation.plans.study_plan import PlanError, PlanProblem, StudyPlan
@@ -382,7 +382,7 @@ def _items(
         places[pk] = len(items)
         items.append(
             NewItem(
-                **_unit(questionnaire, pk),
+                **unit_of(questionnaire, pk),
                 wanted=wanted[pk] if named else plan.raters,
                 use=uses.get(parts[pk], Use.MAIN),
                 expected=known[pk].expected if pk in known else {},
@@ -393,13 +393,6 @@ def _items(
     return tuple(items), {
         name: [places[pk] for pk, part in assignments[name] if part != TRAINING] for name in names
     }
-
-
-def _unit(questionnaire: Questionnaire, pk: int) -> dict[str, int]:
-    """Return what an option's id stands for, as a new item names it."""
-    if questionnaire.unit == "pair":
-        return dict(zip(("trajectory", "other"), split_pair(pk), strict=True))
-    return {questionnaire.unit: pk}
 
 
 # --- Words ----------------------------------------------------------------------------------------

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.designs.pairs import pair_options, split_pair
+from annotation.designs.pairs import pair_id, pair_options, split_pair
 from annotation.designs.types import DesignOption, name_some
+from annotation.models import Item
 from annotation.plans.study_plan import ItemSource, PlanError, PlanProblem
 from annotation.questionnaires import Questionnaire, questionnaires_for
 from annotation.questionnaires.requirements import item_contents, task_content
@@ -145,6 +147,25 @@ def _dataset(name: str, seen: Visibility) -> Dataset:
     except UnknownName as error:
         raise PlanError([PlanProblem("items.dataset", str(error))]) from None
     return dataset
+
+
+def unit_of(questionnaire: Questionnaire, pk: int) -> dict[str, Any]:
+    """Return what an option's id stands for, as a new item names it."""
+    if questionnaire.unit == "pair":
+        return dict(zip(("trajectory", "other"), split_pair(pk), strict=True))
+    return {questionnaire.unit: pk}
+
+
+def option_ids(items: QuerySet[Item], questionnaire: Questionnaire) -> set[int]:
+    """Return the ids of the options that items are; a pair has one for either order."""
+    if questionnaire.unit == "task":
+        return set(items.filter(task__isnull=False).values_list("task", flat=True))
+    rows = items.filter(trajectory__isnull=False).values_list("trajectory", "other")
+    if questionnaire.unit != "pair":
+        return {trajectory for trajectory, _ in rows}
+    return {
+        pair_id(*sides) for one, other in rows if other for sides in ((one, other), (other, one))
+    }
 
 
 # --- Trajectories ---------------------------------------------------------------------------------

@@ -113,7 +113,14 @@ class Scale:
         """Return the scale as the desk shows it: A is the trajectory on the left, or above."""
         if not self.pair:
             return self
-        labels = {FIRST: "A", TIE: "No difference", SECOND: "B"}
+        return self._named("A", "No difference", "B", swapped)
+
+    def as_seen_by(self, is_second: bool) -> "Scale":
+        """Return the scale as one of the two trajectories reads it, the item's second or first."""
+        return self._named("this one", "no difference", "the other one", is_second)
+
+    def _named(self, first: str, tie: str, second: str, swapped: bool) -> "Scale":
+        labels = {FIRST: first, TIE: tie, SECOND: second}
         other = {FIRST: SECOND, SECOND: FIRST, TIE: TIE} if swapped else {}
         return replace(
             self,

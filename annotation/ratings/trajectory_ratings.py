@@ -1,13 +1,13 @@
 """People's ratings of one trajectory, question by question, from studies the reader may see."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
 from annotation.access import OVERSEERS, READERS
 from annotation.blinding import blind_studies
@@ -79,10 +79,21 @@ class RatedPlace:
     def mean(self) -> float | None:
         return fmean(self.values) if self.values else None
 
+    @property
+    def counts(self) -> str:
+        """How often each side of a pair was preferred; empty for other questions."""
+        if not self.question.scale.pair:
+            return ""
+        given = Counter(answer.value for answer in self.answers)
+        options = self.question.scale.options
+        return ", ".join(f"{option.label}: {given[option.value]}" for option in options)
+
 
 @dataclass(frozen=True)
 class StudyRatings:
     """A study's share. ``single``: the reader may see each person's answer, not only all together.
+
+    ``other`` is the trajectory that it was compared with, where it was shown as one of two.
 
     ``people`` have submitted the item; ``left_out`` submitted it and withdrew, so they count no
     more; ``pending`` have it open. ``mixed``: some annotators are simulated and some are not.
@@ -99,6 +110,7 @@ class StudyRatings:
     mixed: bool
     places: Sequence[RatedPlace]
     beside: Sequence[RaterRemark]
+    other: int | None = None
 
     @property
     def whole(self) -> list[RatedPlace]:
@@ -171,6 +183,7 @@ def ratings_of_trajectory(
         gone = sum(_gone(assignment, people) for assignment in submitted)
         single = user.is_superuser or item.study_id in readable
         questionnaire = load_questionnaire(item.study.questionnaire)
+        is_second = item.trajectory_id != trajectory
         studies.append(
             StudyRatings(
                 item.study, item.rank, item.pk, single, len(submitted) - gone,
@@ -179,16 +192,19 @@ def ratings_of_trajectory(
                 any(simulated.values()) and not all(simulated.values()),
                 _places(
                     questionnaire, item, ratings[item.pk], decided[item.pk], texts, who, simulated,
+                    is_second,
                 ),
                 _beside(questionnaire, ratings[item.pk], who) if single else (),
+                item.trajectory_id if is_second else item.other_id,
             )
         )  # fmt: skip
-    return studies
+    # Those that judge it alone first.
+    return sorted(studies, key=lambda study: study.other is not None)
 
 
 def _items(trajectory: int, user: User) -> list[Item]:
-    rows = Item.objects.filter(trajectory=trajectory, other=None, use=Item.Use.MAIN)
-    rows = rows.select_related("study")
+    either = Q(trajectory=trajectory) | Q(other=trajectory)
+    rows = Item.objects.filter(either, use=Item.Use.MAIN).select_related("study")
     if not user.is_superuser:
         mine = Membership.objects.filter(
             study=OuterRef("study"), user=user, role__in=OVERSEERS
@@ -221,11 +237,18 @@ def _places(
     texts: dict[str, str],
     who: dict[int, str],
     simulated: dict[int, bool],
+    is_second: bool,
 ) -> list[RatedPlace]:
-    """Return the places that somebody answered, in the order of the questionnaire."""
+    """Return the places that somebody answered, in the order of the questionnaire.
+
+    Preferences are told from the side of the trajectory, the item's second one or not.
+    """
     places: dict[tuple[str, str], RatedPlace] = {}
     for slot in questionnaire.slots(item.asked, item.subjects):
-        places[slot.question.key, slot.subject] = RatedPlace(slot.question, slot.subject)
+        question = slot.question
+        if question.scale.pair:
+            question = replace(question, scale=question.scale.as_seen_by(is_second))
+        places[question.key, slot.subject] = RatedPlace(question, slot.subject)
     for rating in ratings:
         place = places.get((rating.question, rating.subject))
         if place is None or rating.aspect != Aspect.ANSWER:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.db import IntegrityError, transaction
 from django.test import Client
+from django.urls import reverse
 
 from annotation.designs.pairs import pair_id, pair_options, split_pair
 from annotation.designs.types import DesignOption
@@ -20,18 +21,19 @@ from annotation.exports.document import document_text
 from annotation.exports.scope import Scope
 from annotation.exports.table import rating_parts
 from annotation.imports.services import import_study
-from annotation.items.services import add_from_source
-from annotation.models import Assignment, Rating, Study
+from annotation.items.services import add_from_source, assign_free_items
+from annotation.models import Assignment, Membership, Rating, Study
 from annotation.planning.planned_study import plan_study
 from annotation.planning.services import create_planned_study
 from annotation.plans.study_plan import ItemSource, PlanError, SpecialItem
 from annotation.questionnaires import QuestionnaireError, load_questionnaire, read_questionnaire
 from annotation.questionnaires.types import FIRST, SECOND, TIE
 from annotation.ratings.selectors import human_scores
+from annotation.ratings.trajectory_ratings import ratings_of_trajectory
 from annotation.studies.design import study_certificate
 from benchmarks.models import Trajectory, Turn
 from benchmarks.visibility import EVERYTHING
-from tests.annotation.rows import make_runs, plan_for
+from tests.annotation.rows import make_person, make_runs, plan_for, play_in
 
 pytestmark = pytest.mark.django_db
 COMPARE = "compare_plans@1"
@@ -88,12 +90,36 @@ def test_what_cannot_be_paired_is_refused(ann: User) -> None:
     plan = plan_for(runs, [ann], training=training, **wishes)
     with pytest.raises(PlanError, match="pairs of trajectories cannot be training"):
         plan_study(plan)
-    study = create_planned_study(planned=plan_study(plan_for(runs, [ann], **wishes)))
-    with pytest.raises(Refused, match="pairs cannot be added"):
-        add_from_source(
-            study=study, source=ItemSource(dataset="Tests"), count=None, raters=1, by=ann,
-            seen=EVERYTHING,
-        )  # fmt: skip
+
+
+def test_pairs_are_added_later_and_none_twice(ann: User, bob: User) -> None:
+    runs = make_runs(tasks=3)
+    source = ItemSource(runs=tuple(run.pk for run in runs))
+    plan = plan_for(
+        runs, [ann, bob], questionnaire=COMPARE, queries_each=None, order="random", raters=2,
+        items=ItemSource(runs=source.runs, tasks=("task-0",)),
+    )  # fmt: skip
+    study = create_planned_study(planned=plan_study(plan))
+    first = study.items.get()
+    # The pair that is there stays, whichever of its two comes first.
+    type(first).objects.filter(pk=first.pk).update(
+        trajectory=first.other_id, other=first.trajectory_id
+    )
+    wishes: dict[str, Any] = {"source": source, "raters": 1, "seen": EVERYTHING}
+    assert add_from_source(study=study, count=1, by=ann, **wishes) == 1
+    assert add_from_source(study=study, count=None, by=ann, **wishes) == 1
+    with pytest.raises(Refused, match="already in the study"):
+        add_from_source(study=study, count=None, by=ann, **wishes)
+    rows = list(study.items.order_by("rank"))
+    assert len({item.trajectory.task_id for item in rows}) == 3  # type: ignore[union-attr]
+    assert all(item.asked == ["better", "safer"] and item.other_id for item in rows)
+    # Who played in either of the two is given neither.
+    other = rows[1].other
+    assert other is not None
+    play_in(bob, other)
+    given = assign_free_items(study=study, people=[bob], by=ann)
+    assert given.total == 1 and given.left == 1
+    assert not study.assignments.filter(annotator=bob, item=rows[1]).exists()
 
 
 @pytest.mark.parametrize(
@@ -207,3 +233,50 @@ def test_the_scale_says_what_is_stored() -> None:
     ]  # fmt: skip
     assert better.as_shown(True).label(SECOND) == "A"
     assert better.as_shown(False).label(SECOND) == "B"
+
+
+def test_a_trajectorys_page_shows_what_it_was_beside_and_what_people_preferred(
+    client: Client, ann: User, bob: User, manager: User
+) -> None:
+    study = made([ann, bob], tasks=2)
+    item = study.assignments.get(annotator=ann, position=1).item
+    assert item.trajectory is not None and item.other is not None
+    said = {ann: (FIRST, TIE), bob: (SECOND, TIE)}
+    for user, values in said.items():
+        client.force_login(user)
+        seat = study.assignments.get(annotator=user, item=item)
+        for question, value in zip(("better", "safer"), values, strict=True):
+            assert answer(client, seat, question, value).status_code == 200
+        url = f"/studies/{study.pk}/annotate/{seat.position}/submit/"
+        assert client.post(url).status_code == 200
+    Membership.objects.create(study=study, user=manager, role="manager")
+
+    def read(user: User, trajectory: Trajectory) -> list[tuple[int | None, dict[str, Any]]]:
+        return [
+            (
+                one.other,
+                {p.question.key: (p.counts, [a.words for a in p.answers]) for p in one.places},
+            )
+            for one in ratings_of_trajectory(
+                trajectory=trajectory.pk, profile=trajectory.profile_id, user=user
+            )
+        ]
+
+    tie = ("this one: 0, no difference: 2, the other one: 0", ["no difference"] * 2)
+    counts = "this one: 1, no difference: 0, the other one: 1"
+    first, second = item.trajectory, item.other
+    assert read(manager, first) == [
+        (second.pk, {"better": (counts, ["this one", "the other one"]), "safer": tie})
+    ]
+    assert read(manager, second) == [
+        (first.pk, {"better": (counts, ["the other one", "this one"]), "safer": tie})
+    ]
+    manager.user_permissions.add(Permission.objects.get(codename="view_results"))
+    client.force_login(manager)
+    there, beside = (reverse("analysis:trajectory", args=[t.pk]) for t in (second, first))
+    page = client.get(there).content.decode()
+    assert f'beside <a href="{beside}">' in page and counts in page
+    # Who still annotates blind, or has no part in the study, is told nothing of it.
+    Membership.objects.create(study=study, user=ann, role="observer")
+    assert study.blinded and read(ann, first) == []
+    assert read(make_person("eva"), first) == []
