@@ -82,7 +82,11 @@ def draw_gold(study: Study, user: User, participant: Participant) -> Item | None
     held = dict(assignments.values_list("item", "position"))
     if participant.assigned in held.values():
         return None  # the item before was one
-    spare = [g for g in gold.order_by("rank") if g.pk not in held and g.trajectory_id not in played]
+    spare = [
+        g
+        for g in gold.order_by("rank")
+        if g.pk not in held and g.trajectory_id not in played and g.other_id not in played
+    ]
     comes = is_gold_next(
         seed=study.seed,
         annotator=participant.number,

@@ -21,7 +21,7 @@ from annotation.designs.dealing import deal_options, deal_queries
 from annotation.designs.draws import draw_probabilities
 from annotation.designs.hold_out import sees_marks
 from annotation.designs.orders import POOL, order_options, order_pool
-from annotation.designs.pairs import split_pair
+from annotation.designs.pairs import pair_id, split_pair
 from annotation.designs.placement import ItemLists, place_specials
 from annotation.designs.sampling import Sampled, sample_options
 from annotation.designs.types import (
@@ -180,9 +180,6 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
     if plan.verdicts == "random" and not withholds:
         words = f"{questionnaire.id} shows no marks of judges, so none can be withheld at random"
         problems.append(PlanProblem("verdicts", words))
-    if questionnaire.unit == "pair" and (plan.training or plan.gold):
-        words = "pairs of trajectories cannot be training or gold items"
-        problems.append(PlanProblem("training" if plan.training else "gold", words))
     people, strangers = _people(plan)
     problems += strangers
     if problems:
@@ -190,11 +187,12 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
     source_items = find_items(plan.items, questionnaire, seen)
     training, gold = find_specials(plan, questionnaire, source_items, seen)
     played = _played(people) if questionnaire.source == "trajectory" else {}
-    refuse_played_training(training, played)
-    if questionnaire.unit == "pair":
-        played = _played_pairs(played, source_items.options)
-    exclusions = _by_list(plan, played)
     apart = {special.pk for special in (*training, *gold)}
+    if questionnaire.unit == "pair":
+        played = _played_pairs(played, [*apart, *(option.id for option in source_items.options)])
+        apart |= {pair_id(*reversed(split_pair(pk))) for pk in apart}
+    refuse_played_training(training, played)
+    exclusions = _by_list(plan, played)
     candidates = [option for option in source_items.options if option.id not in apart]
     if not candidates:
         raise PlanError([PlanProblem("items", _nothing(source_items))])
@@ -246,13 +244,13 @@ def _played(people: Mapping[str, User]) -> dict[str, frozenset[int]]:
 
 
 def _played_pairs(
-    played: Mapping[str, frozenset[int]], options: Iterable[DesignOption]
+    played: Mapping[str, frozenset[int]], ids: Iterable[int]
 ) -> dict[str, frozenset[int]]:
-    """Return the pairs of which each person played in one."""
-    pairs = {option.id: split_pair(option.id) for option in options}
+    """Return those of the pairs of which each person played in one."""
+    pairs = {pk: split_pair(pk) for pk in ids}
     return {
-        name: frozenset(pk for pk, pair in pairs.items() if ids.intersection(pair))
-        for name, ids in played.items()
+        name: frozenset(pk for pk, pair in pairs.items() if own.intersection(pair))
+        for name, own in played.items()
     }
 
 

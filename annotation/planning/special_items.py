@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
+from annotation.designs.pairs import pair_id, split_pair
 from annotation.errors import Refused
 from annotation.models import Aspect, Item
 from annotation.planning.source_choices import SourceChoice
@@ -52,10 +53,12 @@ def find_specials(
             keys[path] = _find(path, item, questionnaire, source_items, seen)
         except PlanError as error:
             problems += error.problems
-    first: dict[int, str] = {}
+    first: dict[Any, str] = {}
     for path, pk in keys.items():
-        if first.setdefault(pk, path) != path:
-            problems.append(PlanProblem(path, f"is the same item as {first[pk]}"))
+        # The same two trajectories are one pair, whichever comes first.
+        same = frozenset(split_pair(pk)) if questionnaire.unit == "pair" else pk
+        if first.setdefault(same, path) != path:
+            problems.append(PlanProblem(path, f"is the same item as {first[same]}"))
     shapes = item_shapes(questionnaire, list(keys.values()))
     specials = [
         ResolvedSpecial(keys[path], path, item.expected, *shapes[keys[path]])
@@ -89,6 +92,10 @@ def _find(
 ) -> int:
     if questionnaire.unit == "task":
         return _find_task(path, item, source_items, seen)
+    if questionnaire.unit == "pair":
+        return _find_pair(path, item, questionnaire, seen)
+    if item.other is not None:
+        raise _wrong(path, f"{questionnaire.id} asks about one trajectory, not about two")
     rows = seen.of(Trajectory.objects.filter(judged=None))
     if item.trajectory is not None:
         if item.task or item.agent or item.level or item.attempt is not None:
@@ -116,6 +123,29 @@ def _find(
         words = f"{len(chosen)} trajectories are meant; name agent, level and attempt, or the id"
         raise _wrong(path, words)
     return chosen[0]
+
+
+def _find_pair(path: str, item: SpecialItem, questionnaire: Questionnaire, seen: Visibility) -> int:
+    if item.trajectory is None or item.other is None:
+        raise _wrong(path, "name both trajectories of a pair by their ids: trajectory and other")
+    rows = seen.of(
+        Trajectory.objects.filter(
+            judged=None, pk__in=(item.trajectory, item.other),
+            run__dataset__system=questionnaire.system,
+        )
+    )  # fmt: skip
+    runs = list(rows.order_by().values_list("run", flat=True))
+    rows = rows.filter(pk__in=usable_trajectories(runs).values("pk"))
+    sides = {
+        pk: (same, agent)
+        for pk, agent, *same in rows.values_list("pk", "run__agent", "task", "run__level")
+    }
+    if len(sides) < 2:
+        raise _wrong(path, "there are no such two trajectories that have ended to judge")
+    (one, agent), (other, against) = sides.values()
+    if one != other or agent == against:
+        raise _wrong(path, "a pair is of one task and level, by two agents")
+    return pair_id(item.trajectory, item.other)
 
 
 def _find_task(path: str, item: SpecialItem, source_items: SourceItems, seen: Visibility) -> int:
@@ -226,6 +256,8 @@ def choosable_items(
     find = storable(find)[:LONGEST_FIND]
     items = Item.objects.none() if held is None else held.order_by()
     about = load_questionnaire(questionnaire)
+    if about.unit == "pair":
+        return []  # a plan's file and the API name them
     if chosen.unit == "task":
         tasks = items.filter(trajectory=None, task__isnull=False).values("task")
         rows = _tasks(chosen, seen).exclude(pk__in=taken).exclude(pk__in=tasks)

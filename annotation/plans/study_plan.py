@@ -137,6 +137,7 @@ class ExpectedAnswer(TypedDict, total=False):
 class SpecialItem:
     """A training or gold item: a trajectory by id, or what makes it one, or a task.
 
+    Of a pair both trajectories are named by their ids, ``other`` being the second one.
     ``expected`` is as `Item.expected` holds it: slot → values or marks that are right, and why.
     """
 
@@ -145,6 +146,7 @@ class SpecialItem:
     agent: Word = ""
     level: Word = ""
     attempt: Whole | None = None
+    other: Whole | None = None
     expected: Mapping[str, ExpectedAnswer] = field(default_factory=dict)
 
 

@@ -187,10 +187,14 @@ def compare_item(assignment: Assignment) -> list[TrainingComparison]:
     item, study = assignment.item, assignment.study
     answers = _answers([assignment]).get(assignment.pk, {})
     names = condition_texts(item)
+    # The sides of a pair are named as its annotator saw them.
     return [
-        _compared(slot, item.expected[slot.name], answers.get(slot.name), right, names)
+        _compared(
+            slot.as_shown(assignment.swapped), item.expected[slot.name], answers.get(slot.name),
+            right, names,
+        )
         for slot, right in _matches(study, item, answers)
-    ]
+    ]  # fmt: skip
 
 
 Answers = Mapping[str, Rating]

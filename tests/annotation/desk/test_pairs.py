@@ -4,6 +4,7 @@ import json
 import re
 import uuid
 from collections import ChainMap, Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,14 @@ from annotation.items.services import add_from_source, assign_free_items
 from annotation.models import Assignment, Membership, Rating, Study
 from annotation.planning.planned_study import plan_study
 from annotation.planning.services import create_planned_study
+from annotation.plans.plan_files import read_plan, write_plan
 from annotation.plans.study_plan import ItemSource, PlanError, SpecialItem
 from annotation.questionnaires import QuestionnaireError, load_questionnaire, read_questionnaire
 from annotation.questionnaires.types import FIRST, SECOND, TIE
 from annotation.ratings.selectors import human_scores
 from annotation.ratings.trajectory_ratings import ratings_of_trajectory
 from annotation.studies.design import study_certificate
+from annotation.training.services import compare_item
 from benchmarks.models import Trajectory, Turn
 from benchmarks.visibility import EVERYTHING
 from tests.annotation.rows import make_person, make_runs, plan_for, play_in
@@ -86,10 +89,96 @@ def test_what_cannot_be_paired_is_refused(ann: User) -> None:
     wishes: dict[str, Any] = {"questionnaire": COMPARE, "queries_each": None, "order": "random"}
     with pytest.raises(PlanError, match="trajectories of two agents at the same level"):
         plan_study(plan_for(runs[:1], [ann], **wishes))
-    training = (SpecialItem(trajectory=Trajectory.objects.first().pk),)  # type: ignore[union-attr]
-    plan = plan_for(runs, [ann], training=training, **wishes)
-    with pytest.raises(PlanError, match="pairs of trajectories cannot be training"):
+
+
+def sides_of(runs: list[Any], task: int) -> tuple[int, int]:
+    """The trajectories of both agents on one task."""
+    first, second = (run.trajectories.order_by("task")[task].pk for run in runs)
+    return first, second
+
+
+def test_pairs_are_training_and_gold_items(client: Client, ann: User, bob: User) -> None:
+    runs = make_runs(tasks=8)
+    expected = {"better": {"values": [SECOND], "why": "It is complete."}}
+    (one, two), (three, four) = sides_of(runs, 0), sides_of(runs, 1)
+    five, six = sides_of(runs, 2)
+    plan = plan_for(
+        runs, [ann, bob], questionnaire=COMPARE, queries_each=None, order="random", raters=2,
+        # The sampled pairs may have them the other way round.
+        training=(SpecialItem(trajectory=two, other=one, expected=expected),),
+        gold=(
+            SpecialItem(trajectory=three, other=four, expected=expected),
+            SpecialItem(trajectory=six, other=five, expected=expected),
+        ),
+        gold_each=2,
+    )  # fmt: skip
+    text = write_plan(plan)
+    assert read_plan(text) == plan
+    study = create_planned_study(planned=plan_study(plan))
+    assert study_certificate(study).sha256 == study.settings["design"]["sha256"]
+    uses = Counter(study.items.values_list("use", flat=True))
+    assert uses == {"training": 1, "gold": 2, "main": 5}
+    lesson = study.items.get(use="training")
+    assert (lesson.trajectory_id, lesson.other_id) == (two, one)
+    assert Counter(study.assignments.values_list("annotator", "item__use")) == {
+        (user.pk, use): count for user in (ann, bob) for use, count in uses.items()
+    }
+    for user, name in ((ann, "B"), (bob, "A")):
+        client.force_login(user)
+        client.get(f"/studies/{study.pk}/training/1/")
+        seat = study.assignments.get(annotator=user, item=lesson)
+        assert seat.swapped == (user == bob)
+        # Told as this annotator saw the sides; bob saw the second one on the left.
+        (compared,) = compare_item(seat)
+        assert compared.expected == (name,) and not compared.right
+        desk = f"/studies/{study.pk}/training/1/"
+        edits = [
+            {"id": str(uuid.uuid4()), "question": question, "value": SECOND}
+            for question in ("better", "safer")
+        ]
+        sent = json.dumps({"edits": edits})
+        assert client.post(f"{desk}answers/", sent, "application/json").status_code == 200
+        assert client.post(f"{desk}submit/").status_code == 200
+        page = client.get(f"{desk}feedback/").content.decode()
+        assert "It is complete." in page and study.participants.get(user=user).training == "passed"
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        (lambda a, b: {"trajectory": a}, "name both trajectories of a pair by their ids"),
+        (lambda a, b: {"task": "task-0"}, "name both trajectories of a pair by their ids"),
+        (lambda a, b: {"trajectory": a, "other": a}, "no such two trajectories"),
+        (lambda a, b: {"trajectory": a, "other": 10**9}, "no such two trajectories"),
+        (lambda a, b: {"trajectory": a, "other": a + 1}, "one task and level, by two agents"),
+        (lambda a, b: {"trajectory": a, "other": b, "key": "safe"}, "no such place"),
+        (lambda a, b: {"trajectory": a, "other": b, "values": [5]}, "one of 1, 0, 2"),
+    ],
+)
+def test_a_training_pair_that_cannot_be_is_refused(ann: User, item: Any, words: str) -> None:
+    runs = make_runs(tasks=3)
+    given = item(*sides_of(runs, 0))
+    expected = {given.pop("key", "better"): {"values": given.pop("values", [FIRST])}}
+    plan = plan_for(
+        runs, [ann], questionnaire=COMPARE, queries_each=None, order="random",
+        training=(SpecialItem(**given, expected=expected),),
+    )  # fmt: skip
+    with pytest.raises(PlanError, match=words):
         plan_study(plan)
+    twice = tuple(
+        SpecialItem(trajectory=a, other=b, expected={"better": {"values": [FIRST]}})
+        for a, b in (sides_of(runs, 0), sides_of(runs, 0)[::-1])
+    )
+    with pytest.raises(PlanError, match="is the same item as"):
+        plan_study(replace(plan, training=twice))
+
+
+def test_one_trajectory_is_no_pair(ann: User) -> None:
+    runs = make_runs(tasks=2)
+    one, other = sides_of(runs, 0)
+    lesson = SpecialItem(trajectory=one, other=other, expected={"safety": {"values": [3]}})
+    with pytest.raises(PlanError, match="asks about one trajectory, not about two"):
+        plan_study(plan_for(runs, [ann], training=(lesson,)))
 
 
 def test_pairs_are_added_later_and_none_twice(ann: User, bob: User) -> None:
