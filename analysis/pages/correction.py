@@ -179,11 +179,11 @@ def say_correction(page: Page, correction: Correction, models: CorrectedModels, 
     )
     by = listed_moves(moved, unit)
     turned = models.moved_order
-    order = "The order of the agents stays the same."
+    order = "The order of the estimates stays the same."
     if turned:
         first, second = turned[0]
         others = f" ({plural(len(turned), 'pair')} change places)" if len(turned) > 1 else ""
-        order = f"The order changes: {first} is now above {second}{others}."
+        order = f"The order of the estimates changes: {first} is now above {second}{others}."
     say_whose(page, correction, rated, f"{by}. {order}" if by else "")
 
 

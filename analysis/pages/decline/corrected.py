@@ -84,12 +84,12 @@ class CorrectedSlopes(NamedTuple):
         size = plural(self.family_size, "agent")
         if known:
             clear = [
-                f"{row.run.label} {row.verdict} ({stated_change(row.shown, 'points')})"
+                f"{row.run.label} {row.verdict}, {stated_change(row.shown, 'points')}"
                 for row in known
                 if row.verdict
             ]
             page.answer(
-                f"Change per turn in {self.whose}, over all dimensions shown: after correction for "
+                f"Points per turn in {self.whose}, over all dimensions shown: after correction for "
                 f"{size} {listed(clear) or 'no agent clearly declines or rises'}."
             )
         unknown = [row.shown.undefined for row in self.rows if row.shown.value is None]
@@ -137,12 +137,13 @@ class CorrectedSlopes(NamedTuple):
                     lambda row: slope_cell(row.shown, row.verdict, p_words(row.p or 0.0)),
                 ),
                 Column(
-                    number_column("p", help=f"Corrected for {size} (Holm), whichever are shown"),
+                    number_column("p", help="Holm over all agents, whichever are shown"),
                     lambda row: p_cell(row.p),
                 ),
             ],
             link=_link,
-            note=f"{BY_TURN} and n trajectories, of the mean over the dimensions shown.",
+            note=f"{BY_TURN} and n trajectories, of the mean over the dimensions shown. Intervals "
+            "are of one agent each; p is corrected.",
         )
 
     def show_parts(self, page: Page) -> None:

@@ -56,7 +56,8 @@ def show_where_people_agree(page: Page, table: TidyTable) -> None:
             ),
         ],
         link=lambda _: None,
-        note="Above 0: the judge favours long plans more than people do. Over all dimensions, 95 % "
+        note="Above 0: the longer the plan, the further the judge is above people. Lengths were "
+        "not assigned, so long plans may differ in more than length. Over all dimensions, 95 % "
         "t intervals by task (CR2), of each judge for itself.",
     )  # fmt: skip
     if any(run.judgings and len(run.judgings) > 1 for run in page.runs):

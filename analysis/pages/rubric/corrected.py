@@ -64,7 +64,7 @@ class CorrectedDimensions(NamedTuple):
             page,
             self.correction,
             sum(sorted(rated, reverse=True)[:agents]),
-            f"{by} on average over all dimensions; the order of the agents changes on "
+            f"{by} on average over all dimensions; the order of their estimates changes on "
             f"{turned} of {len(self.models)} dimensions."
             if by
             else "",

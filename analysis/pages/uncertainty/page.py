@@ -292,11 +292,11 @@ def _answer(rows: Sequence[Row], known: Sequence[Row]) -> str:
     if steps:
         words = listed([f"by {number(share, 'share')} with {words}" for words, share in steps],
                        most=9)  # fmt: skip
-        text += f" Intervals would narrow {words.replace(' and by ', ' or by ')}."
+        text += f" Projected, intervals narrow {words.replace(' and by ', ' or by ')}."
     share = _narrowing(known, RATING)
     if share is not None:
         text += (
-            f" Intervals of means that people correct would narrow by {number(share, 'share')} "
+            f" Intervals of means that people correct narrow by {number(share, 'share')} "
             f"with {TRIALS[RATING].words}."
         )
     return text
@@ -367,10 +367,12 @@ def _cheapest(page: Page, row: Row) -> str:
     best = cheapest(steps_to(row, costs_of(page, timed=price is not None), part), price)
     if best is None or best.count is None:
         few = listed([f"{step.count:,} more {_many(step)}" for step in reached])
-        return f"{aim}, you need {few.replace(' and ', ' or ')}; costs are not known."
+        return (
+            f"{aim}, the projection asks for {few.replace(' and ', ' or ')}; costs are not known."
+        )
     cost = best.total(price) or 0.0
     return (
-        f"{aim}, the cheapest step is {best.count:,} more {_many(best)} "
+        f"{aim}, the cheapest projected step is {best.count:,} more {_many(best)} "
         f"({number(cost, 'amount')} USD{' of people’s time' if best.minutes else ''})."
     )
 

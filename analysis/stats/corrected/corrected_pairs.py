@@ -141,6 +141,7 @@ def _compare(
     interval = interval_of(difference, level=each, unit="task", method=method)
     if comparisons > 1:
         method += f", simultaneous over {comparisons} comparisons (Bonferroni)"
+        interval = replace(interval, details={**interval.details, "comparisons": comparisons})
     interval = replace(interval, level=1 - alpha, method=method)
     estimate = Estimate(difference.value, common, interval)
     if most is not None:

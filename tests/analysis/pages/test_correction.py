@@ -98,7 +98,10 @@ def test_the_order_of_biased_judges_is_put_right_and_the_page_says_so() -> None:
     assert (
         "Ratings of 120 drawn plans by 1 person move the judges’ scores: Ada by −" in made.sentence
     )
-    assert "The order changes: Cleo is now above Ben (3 pairs change places)." in made.sentence
+    assert (
+        "The order of the estimates changes: Cleo is now above Ben (3 pairs change places)."
+        in made.sentence
+    )
     moved = column(made, "moved", "corrected")
     assert float(str(moved["Ada"])) < -0.2
     assert float(str(moved["Cleo"])) > 0.4
@@ -148,7 +151,7 @@ def test_the_rubric_is_corrected_by_dimension() -> None:
     assert float(str(column(made, key, "means")["Ada"])) < float(
         str(column(made, key, "means")["Cleo"])
     )
-    assert "the order of the agents changes on 8 of 8 dimensions" in made.sentence
+    assert "the order of their estimates changes on 8 of 8 dimensions" in made.sentence
 
 
 def test_without_ratings_nothing_is_offered_or_said() -> None:
@@ -268,7 +271,7 @@ def plant_turns(*, last_only: bool = False) -> None:
 def test_changes_per_turn_are_corrected_and_the_page_says_so() -> None:
     plant_turns()
     made = report("decline")
-    assert "after correction for 2 agents Ada declines (" in made.sentence
+    assert "after correction for 2 agents Ada declines, −" in made.sentence
     assert "Ratings of 80 drawn trajectories by 1 person move the judges’ scores: Ada by −" in (
         made.sentence
     )

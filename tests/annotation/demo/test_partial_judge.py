@@ -67,4 +67,5 @@ def test_ratings_put_the_order_of_a_partial_judge_right() -> None:
     corrected = leaderboard()
     assert order(corrected)[2] == FAVOURED
     # Which plans are rated depends on the rows' ids, and with it how the other two come out.
-    assert re.search(r"The order changes: C.* is now above .* \([23] pairs", corrected.sentence)
+    changes = r"The order of the estimates changes: C.* is now above .* \([23] pairs"
+    assert re.search(changes, corrected.sentence)

@@ -109,7 +109,7 @@ def test_ratings_are_compared_with_the_corrected_interval_as_it_is() -> None:
     found = report(make_person("root", superuser=True))
     mine = [r for r in rows(found, "steps") if str(r["step"]).startswith("Up to 60 more")]
     assert all(0 <= row["narrower"] < 0.3 for row in mine)  # type: ignore[operator]
-    assert "Intervals of means that people correct would narrow by" in found.sentence
+    assert "Intervals of means that people correct narrow by" in found.sentence
 
 
 def test_people_are_a_component_where_several_rated_the_same_plans() -> None:
