@@ -355,7 +355,7 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
             for name, (title, character) in SEVERITIES.items()
         ),
         ScriptedPolicy(
-            PARTIAL, "rubric_judge", "Partial judge", VERSION,
+            PARTIAL, "rubric_judge", "Partial judge (favours the creature of habit)", VERSION,
             _rubric_judge(PARTIAL, Severity(0.0, 0.30), FAVOURITE), pool_only=True,
         ),
         ScriptedPolicy(

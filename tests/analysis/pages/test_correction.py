@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.filters.page_filters import with_measure, with_people, with_scores
-from analysis.pages.catalogue import PAGES
+from analysis.pages.catalogue import PAGES, select
 from analysis.reports.content import Report
 from annotation.models import Assignment, Rating, Study
 from annotation.studies.design import DRAWN
-from benchmarks.models import JudgeScore
+from benchmarks.models import JudgeScore, Run, Trajectory
 from tests.analysis.human_rows import answer, make_item, make_kind_study
 from tests.analysis.page_reports import report_of
 from tests.analysis.rows import (
@@ -215,6 +215,49 @@ def test_an_agent_with_too_few_ratings_is_undefined_with_its_reason(
     assert str(column(made, "corrected note", "corrected")["Ben"]).startswith(reason)
     assert column(made, "rank")["Ben"] is None
     assert order(made)[:2] == ["Cleo", "Ada"]
+
+
+def test_ratings_of_one_task_alone_correct_nothing_and_say_so() -> None:
+    study = plant()
+    keep_ratings("ben", 1)
+    again = make_trajectory(
+        Run.objects.get(agent__name="ben"), 1, attempt=2, scores=[flat(4)], valid=1.0,
+        accurate=1.0, accurate_all=1.0, accurate_main=1.0,
+    )  # fmt: skip
+    make_ratings(study, make_person("zoe"), again, dict.fromkeys(KEYS, 2))
+    design = study.settings["design"]
+    design[DRAWN].append([RATED / TASKS, str(again.pk)])
+    design["items"] += 1
+    study.save(update_fields=["settings"])
+    made = report("leaderboard", "corrected")
+    assert column(made, "rated", "corrected")["Ben"] == 2
+    assert column(made, "corrected", "corrected")["Ben"] is None
+    reason = "all that people rated belongs to one task"
+    assert str(column(made, "corrected note", "corrected")["Ben"]).startswith(reason)
+    pairs = report("compare-models", "corrected", measure="accurate").table("pairs")
+    assert pairs is not None
+    with_ben = [row for row in map(str, pairs.records()) if "Ben" in row]
+    assert len(with_ben) == 2
+    assert all(f"the corrected mean of Ben is undefined: {reason}" in row for row in with_ben)
+
+
+def test_people_who_disagree_everywhere_are_shown_as_that() -> None:
+    study = plant(rated=0)
+    people = [make_person(name, "view_results") for name in ("ana", "bo", "cy")]
+    rows = list(Trajectory.objects.filter(task__external_id__in=[f"t{n}" for n in range(1, 31)]))
+    for person, value in zip(people, (1, 3, 5), strict=True):
+        for trajectory in rows:
+            make_ratings(study, person, trajectory, dict.fromkeys(KEYS, value))
+    reader = make_person("root", superuser=True)
+    made = report_of("judges", select(PAGES["judges"], Filters(study=str(study.pk)), reader))
+    shown = made.table("people-agree")
+    assert shown is not None
+    for name, group, equals, *_, note in (row[:7] for row in shown.records()):
+        if group == "Further apart":
+            assert equals is not None, name
+        else:
+            assert (equals, note) == (None, "no item is so")
+    assert any("People agree little with each other" in notice.text for notice in made.notices)
 
 
 @pytest.mark.parametrize("probability", [0.0, 1.5, -0.2])
