@@ -1,4 +1,4 @@
-"""Store imported trajectories chunk by chunk inside the import's transaction."""
+"""Store imported trajectories chunk by chunk; their runs are hidden until all are stored."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,6 +27,7 @@ from benchmarks.formats.trajectory import (
 )
 from benchmarks.imports.images import image_characters, image_rows, take_images
 from benchmarks.imports.stored_messages import prompt_digest, stored_message, stored_turn
+from benchmarks.imports.unfinished import last_rows, unfinished_runs
 from benchmarks.models import (
     Agent,
     Dataset,
@@ -64,7 +65,6 @@ def chunks(trajectories: Iterable[ImportedTrajectory]) -> Iterator[list[Imported
 class RowSaver:
     """Store chunks; remember the runs, the counts, and the system prompts stored so far."""
 
-    dataset: Dataset
     format: str
     file: str
     checksum: str
@@ -73,13 +73,15 @@ class RowSaver:
     agent_note: str
     created_by: User | None
     turns_by: str = "user"
+    dataset: Dataset = field(init=False)  # known when the first chunk is stored
     runs: dict[str, Run] = field(default_factory=dict)
     prompts: set[str] = field(default_factory=set)
+    before: Mapping[str, int] = field(default_factory=last_rows)
     trajectories: int = 0
     turns: int = 0
 
     def save(self, chunk: Sequence[ImportedTrajectory]) -> None:
-        """Store a chunk."""
+        """Store a chunk, inside a transaction."""
         taken = [take_images(trajectory) for trajectory in chunk]
         chunk = [trajectory for trajectory, _ in taken]
         tasks = self._tasks([t.task for t in chunk])
@@ -111,13 +113,36 @@ class RowSaver:
             row.run.created_trajectories += 1
         self.trajectories += len(rows)
         self.turns += len(made)
+        self._renew(timezone.now())
+
+    @property
+    def pks(self) -> list[int]:
+        """Return the ids of the runs stored so far."""
+        return [run.pk for run in self.runs.values()]
+
+    def _renew(self, removed_at: datetime | None) -> None:
+        """Mark all runs anew, which says that the import goes on, or show them."""
+        if unfinished_runs().filter(pk__in=self.pks).update(removed_at=removed_at) != len(
+            self.runs
+        ):
+            raise ImportRefused(
+                f"{self.file}: the import stood still for minutes, so that another one deleted "
+                "what it had stored; import it again"
+            )
 
     def finish(self) -> tuple[Run, ...]:
-        """Return the runs, completed with what the file says at its end."""
+        """Return the runs, completed with what the file says at its end, for all to see."""
+        self._renew(None)
         runs = tuple(self.runs.values())
         for run in runs:
+            run.removed_at, run.finished_at = None, timezone.now()
             run.settings = self._settings()
-            run.save(update_fields=["settings", "created_trajectories"])
+            run.save(
+                update_fields=["removed_at", "finished_at", "settings", "created_trajectories"]
+            )
+        if self.dataset.removed_at is not None:
+            self.dataset.removed_at = None
+            self.dataset.save(update_fields=["removed_at"])
         return runs
 
     def _settings(self) -> dict[str, Any]:
@@ -204,14 +229,14 @@ class RowSaver:
                 dataset=self.dataset,
                 agent=_agent(title, note),
                 condition=CONDITION,
-                settings=self._settings(),
+                settings=self.before,
                 roles={"agent": [{"kind": "imported", "label": "imported"}]},
                 status=Run.Status.DONE,
                 source=self.file[:400],
                 checksum=self.checksum,
                 pins={PLUG_IN: sealed_plug_in(plug_in)} if plug_in is not None else {},
                 created_by=self.created_by,
-                finished_at=timezone.now(),
+                removed_at=timezone.now(),
             )
         return run
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Sum
+from django.utils import timezone
 
 from benchmarks.core.digests import storable
 from benchmarks.core.errors import CoreError, ImportRefused
@@ -21,7 +22,15 @@ from benchmarks.formats.registry import (
     settle,
 )
 from benchmarks.formats.source import refused
+from benchmarks.formats.trajectory import ImportedTrajectory
 from benchmarks.imports.rows import RowSaver, chunks
+from benchmarks.imports.unfinished import (
+    LOCK,
+    delete_imports,
+    others_under_way,
+    unfinished_runs,
+    wait_for_others,
+)
 from benchmarks.locks import named_lock
 from benchmarks.models import Dataset, Run
 
@@ -59,8 +68,8 @@ def import_trajectories(
     Without a ``format`` it is detected. Files of one format under one ``name`` share their
     dataset, so that their agents can be compared on the same tasks. ``agent`` names the
     agent if the file does not. ``others`` are files that belong to the first one. ``progress`` is
-    called with the number of turns stored so far, before the transaction ends. ``turns_by`` is a
-    key of ``TURNS``: what begins a turn.
+    called with the number of turns stored so far; until the last one is stored, no page shows any.
+    ``turns_by`` is a key of ``TURNS``: what begins a turn.
     """
     format, source = settle(open_source(path, others), format)
     checksum = source.checksum()
@@ -68,32 +77,52 @@ def import_trajectories(
         return stored
     stem, file = plain_stem(path), str(storable(path.name))
     unnamed = str(storable(agent)) or stem
+    title = (str(storable(name)) or stem)[:120]
     header: dict[str, Any] = {}
+    saver = RowSaver(
+        format=format,
+        file=file,
+        checksum=checksum,
+        header=header,
+        agent=unnamed,
+        agent_note="" if agent else "Its file names no model; this is the file's name.",
+        created_by=created_by,
+        turns_by=turns_by,
+    )
     try:
-        with named_lock("import"):
-            if stored := _stored(checksum):  # another process was quicker
-                return stored
-            saver = RowSaver(
-                dataset=_dataset(format, checksum, str(storable(name)) or stem, file),
-                format=format,
-                file=file,
-                checksum=checksum,
-                header=header,
-                agent=unnamed,
-                agent_note="" if agent else "Its file names no model; this is the file's name.",
-                created_by=created_by,
-                turns_by=turns_by,
-            )
-            for chunk in chunks(read_source(source, format, header, unnamed)):
+        # The file is read between the transactions, so that others can write meanwhile.
+        pieces = chunks(read_source(source, format, header, unnamed))
+        if stored := _begin(saver, title, next(pieces, [])):
+            return stored
+        if progress:
+            progress(saver.turns)
+        for chunk in pieces:
+            with named_lock(LOCK):
                 saver.save(chunk)
-                if progress:
-                    progress(saver.turns)
-            if source.checksum() != checksum:
-                raise refused(file, "the same content to the end", Unquoted("it changed meanwhile"))
+            if progress:
+                progress(saver.turns)
+        if source.checksum() != checksum:
+            raise refused(file, "the same content to the end", Unquoted("it changed meanwhile"))
+        with named_lock(LOCK):
             return SavedImport(True, saver.finish(), saver.trajectories, saver.turns, format)
-    except FileRefused:
-        check_file(path, format, others, unnamed)  # tells all faults, not just the first
+    except BaseException as error:
+        delete_imports(unfinished_runs().filter(pk__in=saver.pks))
+        if isinstance(error, FileRefused):
+            check_file(path, format, others, unnamed)  # tells all faults, not just the first
         raise
+
+
+def _begin(saver: RowSaver, title: str, chunk: Sequence[ImportedTrajectory]) -> SavedImport | None:
+    """Store the first chunk in the dataset of this title, or return what another process stored."""
+    while True:
+        wait_for_others(saver.checksum, title)
+        with named_lock(LOCK):
+            if stored := _stored(saver.checksum):
+                return stored
+            if not others_under_way(saver.checksum, title).exists():
+                saver.dataset = _dataset(saver, title)
+                saver.save(chunk)
+                return None
 
 
 def import_parts(
@@ -121,6 +150,7 @@ def plain_stem(path: Path) -> str:
 
 def _stored(checksum: str) -> SavedImport | None:
     rows = Run.objects.filter(kind=Run.Kind.IMPORTED, checksum=checksum)
+    rows = rows.exclude(pk__in=unfinished_runs())
     runs = tuple(rows.select_related("dataset", "agent").order_by("pk"))
     if not runs:
         return None
@@ -131,22 +161,27 @@ def _stored(checksum: str) -> SavedImport | None:
     return SavedImport(False, runs, counts["number"], counts["turns"] or 0, format)
 
 
-def _dataset(format: str, checksum: str, name: str, file: str) -> Dataset:
-    """Return the dataset of this name, created with its first file; it holds one format only."""
-    title = FORMATS[format][0]
+def _dataset(saver: RowSaver, title: str) -> Dataset:
+    """Return the dataset of this title, which holds one format only; a new one is hidden."""
+    source = FORMATS[saver.format][0]
     dataset, created = Dataset.objects.get_or_create(
         system=EXTERNAL,
-        name=name[:120],
+        name=title,
         version="1",
         defaults={
-            "source": title,
-            "checksum": checksum,
-            "notes": f"Tasks of trajectories made elsewhere, first seen in {file[:200]}.",
+            "source": source,
+            "checksum": saver.checksum,
+            "notes": f"Tasks of trajectories made elsewhere, first seen in {saver.file[:200]}.",
+            "removed_at": timezone.now(),
         },
     )
-    if not created and dataset.source != title:
+    if created:
+        return dataset
+    if dataset.removed_at is not None:
+        raise ImportRefused(f"the dataset {title!r} is being deleted; try again later")
+    if dataset.source != source:
         raise ImportRefused(
-            f"the dataset {name!r} holds tasks of {dataset.source}; give another name than that "
-            f"for {title}"
+            f"the dataset {title!r} holds tasks of {dataset.source}; give another name than that "
+            f"for {source}"
         )
     return dataset

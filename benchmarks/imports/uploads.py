@@ -360,10 +360,9 @@ def concluded_on_error(job: Job, upload: Upload, *others: Upload) -> Iterator[No
 
 @contextmanager
 def _progress_reporter(progress: Progress) -> Iterator[Callable[[int], None]]:
-    """Report progress while the import's transaction is open, and renew the job's lease.
+    """Report progress while the import goes on, and renew the job's lease.
 
-    SQLite takes one writer at a time, so there the progress stays as it was. If the lease is lost
-    even so, another worker finds the import by its checksum.
+    If the lease is lost even so, another worker waits until this import has ended.
     """
     turns = 0
 
