@@ -1,6 +1,5 @@
 """The value of a run under a factor that a page varies, and what must be equal otherwise."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -95,19 +94,20 @@ def choose_factor(system: str, wanted: str, rows: Sequence[Run]) -> Factor | Non
 def who_speaks(system: str, rows: Sequence[Run]) -> Factor | None:
     """Return who speaks for the user as a factor; None for a system whose agents talk with nobody.
 
-    Its roles are those that people fill where they take the user's part; of several such ways,
-    which are never pooled, those of most runs.
+    Its roles are all that people fill where they take the user's part, so that its values are the
+    combinations of roles, which are never pooled.
     """
     user = find_system(system).comparisons.user
     if user is None:
         return None
-    ways = Counter(
-        tuple(role for role in run.roles if role != "agent" and _by_people(run, role))
+    roles = dict.fromkeys(
+        role
         for run in rows
         if _by_people(run, user.role)
+        for role in run.roles
+        if role != "agent" and _by_people(run, role)
     )
-    roles = max(ways, key=lambda way: ways[way], default=(user.role,))
-    return Factor("speaks", "Who speaks for the user", "people", roles=roles)
+    return Factor("speaks", "Who speaks for the user", "people", roles=tuple(roles) or (user.role,))
 
 
 def weights_of(

@@ -57,10 +57,10 @@ class UserRows(NamedTuple):
 
 
 def simulator_of(run: ChosenRun, roles: Sequence[str], system: System) -> str:
-    """Return who fills the user's roles in a run, in words; empty where people do."""
+    """Return who filled the user's roles in a run, in words; empty where people did."""
     names: dict[str, None] = {}
     for role in roles:
-        for row in run.casting.get(role, ()):
+        for row in run.roles.get(role, ()):
             if row["kind"] == "human":
                 return ""
             title = policy_title(system, row["policy"]) if "policy" in row else row.get("title")

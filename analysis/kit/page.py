@@ -63,9 +63,9 @@ class Sheet:
         """State the answer; further calls add sentences."""
         self._set(sentence=f"{self.report.sentence} {text}".strip())
 
-    def info(self, text: str, url: str = "") -> None:
-        """Add what a reader should know; ``url`` lists what it counts."""
-        self._notice(Notice(text, "info", url))
+    def info(self, text: str, url: str = "", link: str = "List them") -> None:
+        """Add what a reader should know; ``url`` lists what it counts, and ``link`` names it."""
+        self._notice(Notice(text, "info", url, link))
 
     def warning(self, text: str, url: str = "") -> None:
         """Add what limits how the page may be read."""
@@ -196,7 +196,7 @@ class Page(Sheet):
         """Return the address of what a mark counts, by the fields of a `Link`."""
         return self.links.url(Link(**about))
 
-    def other(self, key: str, **more: str) -> str:
+    def other(self, key: str, **more: Any) -> str:
         """Return the address of another page about the same runs, with further filters."""
         return addresses.page_of(key, self.selection, **more)
 

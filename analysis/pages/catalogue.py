@@ -263,7 +263,7 @@ PAGES: dict[str, AnalysisPage] = {
         ),
         AnalysisPage(
             "simulated-users", "Simulated users", "How real is your simulated user?",
-            fits=lambda system: find_system(system).comparisons.user is not None,
+            ("runs",), fits=lambda system: find_system(system).comparisons.user is not None,
             by_user=True, beside_people=True,
             part_of="agreement",
         ),

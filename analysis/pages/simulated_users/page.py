@@ -1,5 +1,6 @@
 """How real is a simulated user? Held against people, and against how far people differ."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -99,7 +100,11 @@ def content(page: Page) -> Content:
     if user is None:
         page.nothing("No user here", f"{PURPOSE} In this system agents talk with nobody.")
         return
-    whole = max((str(run.value or "") for run in page.runs), key=len)
+    played = Counter[str]()
+    for run in page.runs:
+        played[str(run.value or "")] += run.done
+    combinations = [name for name, _ in played.most_common() if user.role in name.split(" + ")]
+    whole = combinations[0] if combinations else ""
     runs = [run for run in page.runs if str(run.value or "") in ("", whole)]
     roles = tuple(filter(None, whole.split(" + "))) or (user.role,)
     rows = user_rows(runs, page.system, user, roles, page.selection.people)
@@ -113,6 +118,8 @@ def content(page: Page) -> Content:
     ]
     held.sort(key=lambda one: -(one.ceiling.distance.value or 0.0))
     success = _success(rows, held, runs)
+    for other in combinations[1:]:
+        _offer(page, other, played[other])
     page.answers = any(one.ceiling.outside is not None for one in held)
     page.answer(" ".join(_answer(one, rows) for one in held[:MOST_DRAWN]))
     page.answer(_success_sentence(success, rows))
@@ -159,6 +166,17 @@ def content(page: Page) -> Content:
     _success_table(page, success, rows)
     _played_table(page, held)
     _how(page, rows, people, whole)
+
+
+def _offer(page: Page, roles: str, trajectories: int) -> None:
+    """Say what is left out because people filled other roles there, and lead to a page about it."""
+    chosen = [run.pk for run in page.runs if str(run.value or "") in ("", roles)]
+    page.info(
+        f"{plural(trajectories, 'trajectory is', 'trajectories are')} left out in which people "
+        f"filled other roles ({roles.replace('_', ' ')}).",
+        page.other("simulated-users", runs=chosen),
+        "Compare these instead",
+    )
 
 
 def _people(people: "DataFrame", rows: UserRows) -> str:
@@ -506,8 +524,8 @@ def _how(page: Page, rows: UserRows, people: "DataFrame", whole: str) -> None:
         "Users that models play are compared with people on many measures in arXiv 2603.11245.",
         "Success is corrected as judges are by people’s ratings (PPI++): the simulator’s mean over "
         "all tasks that could be drawn, plus people’s mean difference on those they played.",
-        f"Roles that people fill: {whole.replace('_', ' ')}. Sessions with people in other roles "
-        "are left out." if whole else "",
+        f"Roles that people fill: {whole.replace('_', ' ')}, the combination with most "
+        "trajectories here." if whole else "",
         left_out_sentence(rows.left_out, nothing="No trajectory"),
         f"Not measured: {missing}." if missing else "",
         f"{plural(offered.replies, 'reply', 'replies')} of people began beside an offered text; "

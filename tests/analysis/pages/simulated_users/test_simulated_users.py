@@ -10,6 +10,7 @@ from analysis.pages.catalogue import PAGES, select
 from analysis.reports.content import Report
 from annotation.models import Annotator, LivePlan
 from benchmarks.models import Dataset, Exchange, Run, Trajectory
+from tests.analysis.judged_again import judge_again
 from tests.analysis.rows import make_dataset, make_person
 from tests.analysis.speaking_rows import make_speaking
 
@@ -61,6 +62,39 @@ def test_people_are_counted_and_never_named(dataset: Dataset) -> None:
     assert "person-" not in text and "1001" not in "".join(table.csv() for table in details.tables)
     played = details.table("played")
     assert played is not None and [row[2].text for row in played.rows] == ["4", "4"]
+
+
+def test_invalid_plans_accepted_are_shares_of_what_the_chosen_judging_calls_invalid(
+    dataset: Dataset,
+) -> None:
+    runs = make_speaking(dataset, people=6)
+    # Of eight tasks with each agent, those on which the plan taken as valid is not: by person,
+    # and by script.
+    accepted = {"person": (0, 1, 1, 1, 1, 2), "plain-words": 1, "eager": 6}
+    for run in runs:
+        (filler,) = run.roles["simulator"]
+        metrics = {}
+        for row in run.trajectories.all():
+            planted = accepted[filler.get("policy", "person")]
+            most = planted[row.attempt - 1] if isinstance(planted, tuple) else planted
+            metrics[row.pk] = {"valid": float(int(row.task.external_id[1:]) > most)}
+        judge_again(run, dict.fromkeys(metrics, ()), metrics=metrics)
+    assert "Invalid plans accepted" not in {title for _, title in verdicts(report(dataset))}
+    shown = report(dataset, judging="again").table("measures")
+    assert shown is not None
+    rows = {(row[0].text, row[1].text): row for row in shown.rows}
+    eager, plain = (rows[name, "Invalid plans accepted"] for name in ("Eager", SCRIPT))
+    assert [cell.text for cell in eager[2:4]] == ["12.5 %", "75.0 %"]
+    assert [cell.text for cell in plain[2:4]] == ["12.5 %", "12.5 %"]
+    assert (eager[-1].text, plain[-1].text) == ("outside", "within")
+    # A trajectory that the pass left out says nothing of what was accepted.
+    by_people = Trajectory.objects.filter(judged__run__condition="simulator=person")
+    by_people.filter(task__external_id="t1").delete()
+    shown = report(dataset, judging="again").table("measures")
+    assert shown is not None
+    people = {row[1].text: row[2].text for row in shown.rows if row[0].text == "Eager"}
+    # Without task 1 only one person of six accepted an invalid plan, on one task of seven.
+    assert people["Invalid plans accepted"] == "2.4 %"
 
 
 def test_scripts_in_the_place_of_people_are_labelled(dataset: Dataset) -> None:
@@ -146,6 +180,28 @@ def test_trajectories_with_several_people_are_left_out(dataset: Dataset) -> None
     how = " ".join(report(dataset, details=True).how)
     assert "1 (several people spoke)" in how
     assert "Invalid plans accepted".lower() in how and "re-judge" in how
+
+
+def test_people_in_other_roles_are_counted_and_one_click_away(
+    client: Client, dataset: Dataset
+) -> None:
+    make_speaking(dataset)
+    judging = make_speaking(dataset, people=2, tasks=6, scripts={})
+    person = {"kind": "human", "label": "human"}
+    roles = ("world_judge", "user_judge", "simulator")
+    for run in judging:
+        run.roles = {**run.roles, **{role: [person] for role in roles}}
+        run.condition = ", ".join(f"{role}=person" for role in roles)
+        run.save()
+    shown = report(dataset)
+    notice = next(row for row in shown.notices if "left out" in row.text)
+    assert notice.text == (
+        "24 trajectories are left out in which people filled other roles (simulator + world judge "
+        "+ user judge)."
+    )
+    client.force_login(User.objects.get(username="rita"))
+    page = client.get(notice.url).content.decode()
+    assert "2 people, 24 trajectories" in page and "Compare these instead" not in page
 
 
 def test_the_page_shows_its_way_forward_without_people(client: Client, dataset: Dataset) -> None:
