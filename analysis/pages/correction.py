@@ -33,7 +33,8 @@ HOW = (
     "Judges corrected by people: the judges’ mean of all plans that a study drew from, plus the "
     "people’s mean difference on the plans that they rated, weighted by the inverse of the "
     "probability with which each was drawn. How much the judges’ scores count is chosen for each "
-    "agent (PPI++). Intervals are t intervals by task."
+    "agent (PPI++). Intervals are t intervals by task. A plan’s score by people is the mean over "
+    "its raters, not adjusted for how severe each of them is."
 )
 
 

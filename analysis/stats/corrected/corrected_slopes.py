@@ -190,18 +190,22 @@ class _Models:
         size, mine = weights.size, rows.rated
         turn, judged = rows.turn - rows.turn.mean(), rows.judges - rows.judges.mean()
         one = np.ones(turn.size)
-        self.weights = weights
         self.judged = _Sums.of(rows.code, (one, turn, judged), size)
+        self.whole = self.judged.totals(np.ones(size))
+        # People rated a small part, and all but the first model is about that.
+        self.at, code = np.unique(rows.code[mine], return_inverse=True)
         columns = (one, turn, judged, np.where(mine, rows.people, 0.0) - rows.judges.mean())
-        self.rated = _Sums.of(rows.code[mine], [column[mine] for column in columns], size)
+        self.rated = _Sums.of(code, [column[mine] for column in columns], self.at.size)
+        self.weights = weights[self.at]
 
     def fit(self, kept: Any) -> _Slopes:
         """Fit all models to the trajectories that are kept."""
-        weights = self.weights * kept
-        judges = self.judged.line(kept.astype(np.float64))
-        people = self.rated.only(0, 1, 3).line(weights)
-        level, slope = self.judged.deviations(judges)
-        given = self.rated.with_deviations(level, slope).line(weights)
+        weights = self.weights * kept[self.at]
+        left = self.judged.totals(1.0 - kept)
+        judges = _line(*(all_ - gone for all_, gone in zip(self.whole, left, strict=True)))
+        people = _line(*self.rated.only(0, 1, 3).totals(weights))
+        level, slope = self.judged.deviations(judges, self.at)
+        given = _line(*self.rated.with_deviations(level, slope).totals(weights))
         of_judges, own, weight = judges.beta[1], given.beta[1], given.beta[2]
         return _Slopes(
             float(of_judges),
@@ -258,38 +262,42 @@ class _Sums(NamedTuple):
         cross[:, last], cross[:, :, last] = mine, mine
         return self._replace(cross=cross)
 
-    def line(self, weights: Floats) -> _Line:
-        """Fit the last column to the others, with random levels and slopes of trajectories."""
-        width = self.cross.shape[1]
-        ones, turns = self.cross[:, 0], self.cross[:, 1]
+    def totals(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return Σwz'V⁻¹z, Σw ln |V| (both for all variances of `GRID`) and the number of turns."""
+        there = np.flatnonzero(weights)
+        w, cross = weights[there], self.cross[there]
+        ones, turns = cross[:, 0], cross[:, 1]
         both = ones[:, :, None] * turns[:, None]
-        whole = np.broadcast_to(np.tensordot(weights, self.cross, 1), (len(GRID), width, width))
-        for inner, parts in zip(
-            self.inner,
-            (
-                ones[:, :, None] * ones[:, None],
-                both + both.transpose(0, 2, 1),
-                turns[:, :, None] * turns[:, None],
-            ),
-            strict=True,
-        ):
-            part = (inner * weights) @ parts.reshape(len(parts), -1)
-            whole = whole - part.reshape(whole.shape)
-        bread, right = whole[:, :-1, :-1], whole[:, :-1, -1]
-        values, vectors = np.linalg.eigh(bread)
-        # A column that says nothing, such as deviations without variance, has no part.
-        told = values > 1e-9 * values.max(axis=1, keepdims=True)
-        safe = np.where(told, values, 1.0)
-        turned = np.einsum("kij,ki->kj", vectors, right) * told / safe
-        beta = np.einsum("kij,kj->ki", vectors, turned)
-        left = np.maximum(whole[:, -1, -1] - (beta * right).sum(axis=1), 1e-12)
-        free = float(weights @ self.cross[:, 0, 0]) - told.sum(axis=1)
-        likelihood = free * np.log(left) + self.log_det @ weights + np.log(safe).sum(axis=1)
-        best = int(likelihood.argmin())
-        return _Line(beta[best], best)
+        products = (
+            ones[:, :, None] * ones[:, None],
+            both + both.transpose(0, 2, 1),
+            turns[:, :, None] * turns[:, None],
+        )
+        width = cross.shape[1]
+        whole = np.tile(np.tensordot(w, cross, 1), (len(GRID), 1, 1))
+        for inner, parts in zip(self.inner, products, strict=True):
+            part = (inner[:, there] * w) @ parts.reshape(len(parts), width * width)
+            whole -= part.reshape(whole.shape)
+        return whole, self.log_det[:, there] @ w, np.asarray(w @ cross[:, 0, 0])
 
-    def deviations(self, line: _Line) -> tuple[Floats, Floats]:
-        """Predict the level and slope of each trajectory, as deviations from the line's."""
-        level, slope = (self.cross[:, :2, -1] - self.cross[:, :2, :2] @ line.beta).T
-        first, mixed, last = (inner[line.chosen] for inner in self.inner)
+    def deviations(self, line: _Line, at: Codes) -> tuple[Floats, Floats]:
+        """Predict the levels and slopes of trajectories ``at``, as deviations from the line's."""
+        cross = self.cross[at]
+        level, slope = (cross[:, :2, -1] - cross[:, :2, :2] @ line.beta).T
+        first, mixed, last = (inner[line.chosen, at] for inner in self.inner)
         return first * level + mixed * slope, mixed * level + last * slope
+
+
+def _line(whole: Floats, log_det: Floats, turns: Floats) -> _Line:
+    """Fit the last column of `_Sums.totals` to the others by restricted maximum likelihood."""
+    bread, right = whole[:, :-1, :-1], whole[:, :-1, -1]
+    values, vectors = np.linalg.eigh(bread)
+    # A column that says nothing, such as deviations without variance, has no part.
+    told = values > 1e-9 * values.max(axis=1, keepdims=True)
+    safe = np.where(told, values, 1.0)
+    turned = np.einsum("kij,ki->kj", vectors, right) * told / safe
+    beta = np.einsum("kij,kj->ki", vectors, turned)
+    left = np.maximum(whole[:, -1, -1] - (beta * right).sum(axis=1), 1e-12)
+    likelihood = (turns - told.sum(axis=1)) * np.log(left) + log_det + np.log(safe).sum(axis=1)
+    best = int(likelihood.argmin())
+    return _Line(beta[best], best)
