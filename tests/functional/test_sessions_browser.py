@@ -196,6 +196,35 @@ def test_judge_and_user_in_one_place(
     assert set(roles.values_list("role", flat=True)) == {"world_judge", "user_judge"}
 
 
+def test_all_scores_of_a_judge_stand_on_one_screen(
+    live_server: Any, context: BrowserContext, ann: User, complaints: list[str]
+) -> None:
+    session = make_live_session(make_live_study(mode="judge"), [ann], rubric_judges=1)
+    begin(session)
+    page = sit(context, live_server.url, session, "ann", complaints)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    turn(page, "Your turn: 3 replies")
+    page.get_by_role("link", name="Rubric judge").click()
+    scores = page.locator("fieldset.score")
+    expect(scores).to_have_count(8)
+    shown = {"ratio": 1.0}
+    for score in scores.locator(".score-scale").all():
+        expect(score).to_be_in_viewport(**shown)
+    expect(page.get_by_role("button", name="Send scores")).to_be_in_viewport(**shown)
+    words = scores.locator(".score-detail")
+    for number in (7, 1):
+        scores.nth(number).get_by_label("4", exact=True).focus()
+        expect(words.locator("visible=true")).to_have_count(1)
+        expect(words.nth(number)).to_be_in_viewport(**shown)
+    check(page)
+    for _ in range(7):
+        page.keyboard.press("4")
+    scores.nth(0).get_by_label("Cannot tell").press("Space")
+    page.get_by_role("button", name="Send scores").press("Enter")
+    expect(page.get_by_role("button", name="Send scores")).to_have_count(0)
+    assert [ask.role for ask in asked(session)] == ["world_judge", "user_judge"]
+
+
 def test_two_people_in_two_browsers(
     live_server: Any, entered: Any, ann: User, complaints: list[str]
 ) -> None:

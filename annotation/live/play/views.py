@@ -226,7 +226,7 @@ def _context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]
         "writing": writing_words(state),
         "note": newest_note(state),
         "limits": session_deadlines(state),
-        "key": desk_key(state),
+        "key": desk.key,
         "study": session.study,
         "desk": desk,
         "ask": desk.ask,
@@ -328,7 +328,6 @@ def _changed_parts(
         as_text = same and page.get("as") == "text"
         context = {
             **_context(state, ReplyPanel(key) if same else load_reply_panel(state, key), name),
-            "key": key,
             "acts": page.get("s") != state.acts,
             "as_text": as_text,
             "changed": not same,
