@@ -17,8 +17,8 @@ from benchmarks.models import Agent, Dataset, Run, Task, Trajectory
 
 LOCK = "import"
 # An import renews the mark of its runs with each chunk; after this time it counts as killed.
-SILENT = timedelta(minutes=2)
-PORTION = 500
+SILENT = timedelta(minutes=5)
+PORTION = 200
 _LOOK_AGAIN = 0.2
 
 
