@@ -187,6 +187,7 @@ def score_turns(tab: Page, item: Assignment, turns: int) -> None:
     for turn in range(1, turns + 1):
         current = tab.locator(f"[data-part=turn-{turn}]")
         expect(current).to_be_visible()
+        tab.wait_for_load_state()  # keys act once the scripts have run
         cut = turn % 10 == 0
         context.set_offline(cut)
         for digit in "1235":

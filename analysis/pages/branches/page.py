@@ -339,8 +339,8 @@ def _turns_sentence(tested: DecisiveTurns) -> str:
         return "No turn could be tested."
     best = max(tested.turns, key=lambda test: test.difference.value or 0.0)
     return (
-        "No single turn decided it: at none does a new answer help clearly. The largest difference "
-        f"is at turn {best.turn}: {_both(best)}."
+        "Which turn decided it cannot be said: at none does a new answer help clearly. The largest "
+        f"difference is at turn {best.turn}: {_both(best)}."
     )
 
 
