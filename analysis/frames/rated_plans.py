@@ -1,14 +1,16 @@
 """Plans that people rated, with the probability with which each trajectory was drawn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
 from typing import TYPE_CHECKING, Any
 
 from analysis.filters.selection import ChosenRun
+from analysis.filters.study_kinds import turn_questions
 from analysis.frames.people_scores import PeopleScores, people_scores
 from annotation.models import Item, Study
 from annotation.planning.draws import study_draws
+from annotation.questionnaires import load_questionnaire
 from annotation.studies.design import study_design
 from benchmarks.models import Turn
 
@@ -26,7 +28,8 @@ class RatedPlans:
     ``scores`` has the people's mean by trajectory and dimension, ``of_turns`` by trajectory, turn
     and dimension, the last plan's among them; ``probabilities`` are those of
     being rated in any of the studies, which were drawn independently. ``left_out`` counts rated
-    trajectories without a probability, by reason.
+    trajectories without a probability, by reason. ``turn_by_turn`` says of the studies that asked
+    about turns whether they showed these one after the other.
     """
 
     scores: Mapping[tuple[int, str], float] = field(default_factory=dict)
@@ -34,6 +37,7 @@ class RatedPlans:
     left_out: Mapping[str, int] = field(default_factory=dict)
     people: PeopleScores = field(default_factory=PeopleScores)
     of_turns: Mapping[tuple[int, int, str], float] = field(default_factory=dict)
+    turn_by_turn: Collection[bool] = ()
 
     def means(self, trajectories: Sequence[int], dimension: str) -> list[float]:
         """Return the people's scores of trajectories on a dimension; NaN where nobody rated it."""
@@ -94,7 +98,12 @@ def rated_plans(
         if some
     }  # fmt: skip
     probabilities = {pk: 1 - rest for pk, rest in missed.items()}
-    return RatedPlans(scores, probabilities, left_out, people, of_turns)
+    asked = {
+        study.turn_by_turn
+        for study in loaded
+        if study.pk in usable and turn_questions(load_questionnaire(study.questionnaire))
+    }
+    return RatedPlans(scores, probabilities, left_out, people, of_turns, asked)
 
 
 def passes(

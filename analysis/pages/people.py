@@ -1,6 +1,6 @@
 """The people of a study whose answers a page shows, in words, and why there may be none."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -252,3 +252,17 @@ def compared_people(page: Page, people: PeopleScores) -> None:
         f"People: {annotators}, {people.simulated:,} of them simulated, in {studies}; their scores "
         "of a plan are averaged."
     )
+
+
+def how_turns_were_seen(turn_by_turn: Collection[bool]) -> str:
+    """Say whether annotators knew the later turns while they scored one, in one study or several.
+
+    ``turn_by_turn``: of each study, whether it showed the turns one after the other.
+    """
+    if all(turn_by_turn):
+        return (
+            "Annotators saw the turns one after the other: each was scored before the next was "
+            "shown."
+        )
+    where = "In some of the studies annotators" if any(turn_by_turn) else "Annotators"
+    return f"{where} saw all turns while they scored each, so a score may know what came later."

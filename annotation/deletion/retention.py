@@ -21,6 +21,7 @@ from annotation.exports.services import archive_study
 from annotation.models import (
     Aspect,
     Assignment,
+    DuelVote,
     Invite,
     RatingEdit,
     Recruit,
@@ -32,6 +33,7 @@ from annotation.people.erasure import (
     blank_answers,
     blank_invitations,
     erase_platform_ids,
+    erase_votes,
 )
 from annotation.plans.retention_rule import PARTS, RETENTION, retention_rule
 from annotation.studies.services import ERASURE, SCORES_TOO
@@ -225,6 +227,8 @@ def _remove_answers(study: Study, progress: Progress) -> None:
             progress.report(done=done)
         last = ids[-1]
         pause_writing()
+    with _still_closed(study):
+        erase_votes(DuelVote.objects.filter(duel__left__study=study))
 
 
 @contextmanager

@@ -29,6 +29,10 @@ class AppendOnlyQuerySet(models.QuerySet[M]):
         """Blank what a person said, where that person is erased. The only way to change a row."""
         return super().update(**blank)
 
+    def erase_rows(self) -> int:
+        """Delete rows that are nothing but a choice of a person whose choices are erased."""
+        return super().delete()[0]
+
 
 class AppendOnly(models.Model):
     """A model whose rows are added once and stay as they are."""

@@ -27,6 +27,7 @@ from annotation.models import (
     Annotator,
     Aspect,
     Assignment,
+    DuelVote,
     Invite,
     LiveDraft,
     Membership,
@@ -125,6 +126,7 @@ def erase_person(
         for person in Participant.objects.filter(user=user).select_related("study"):
             _leave(person, user, by)
         blank_answers(Assignment.objects.filter(annotator=user), RatingEdit.objects.filter(by=user))
+        erase_votes(DuelVote.objects.filter(by=user))
         _blank_events(user, Redaction(own, tombstone(user)))
         _blank_letters(user)
         _blank_notes(user)
@@ -252,6 +254,11 @@ def blank_answers(assignments: QuerySet[Assignment], edits: AppendOnlyQuerySet[R
     )
     edits.filter(assignment__in=whole).erase_words(value=None, chosen=None)
     ratings.filter(assignment__in=whole).update(value=None, chosen=None)
+
+
+def erase_votes(votes: "AppendOnlyQuerySet[DuelVote]") -> None:
+    """Erase these votes in duels where their study asks that scores go, too."""
+    votes.filter(duel__left__study__settings__erasure=SCORES_TOO).erase_rows()
 
 
 def _blank_events(user: User, words: Redaction) -> None:

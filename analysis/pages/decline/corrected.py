@@ -21,6 +21,7 @@ from analysis.pages.correction import (
 )
 from analysis.pages.decline.pooled_fits import mean_of_dimensions
 from analysis.pages.decline.turn_slopes import BY_TURN, p_cell, slope_cell, verdict
+from analysis.pages.people import how_turns_were_seen
 from analysis.reports.content import estimate_column, number_column
 from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import listed, p_words, plural, stated_change
@@ -109,6 +110,8 @@ class CorrectedSlopes(NamedTuple):
             how=HOW,
             method="mixed model of people’s scores given judges’, jackknife over tasks",
         )
+        if seen := self.correction.plans.turn_by_turn:
+            page.how(how_turns_were_seen(seen))
         if self.correction.scores == "people":
             page.warning(PEOPLE_ALONE)
 

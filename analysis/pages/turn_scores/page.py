@@ -39,6 +39,7 @@ from analysis.pages.people import (
     AnswerCounts,
     asked_study,
     chosen_people,
+    how_turns_were_seen,
     no_answers,
     people_details,
     people_notices,
@@ -274,11 +275,7 @@ def content(page: Page) -> Content:
             "depend on the plan's quality do not move it; endings that depend on one side's own "
             "scores can."
         )
-    page.how(
-        "Annotators saw the turns one after the other: each was scored before the next was shown."
-        if study.turn_by_turn
-        else "Annotators saw all turns while they scored each, so a score may know what came later."
-    )
+    page.how(how_turns_were_seen([study.turn_by_turn]))
     page.how(
         "Change per turn within trajectories: least squares with one intercept per trajectory, "
         "95 % t interval clustered by trajectory."

@@ -329,6 +329,16 @@ def test_changes_per_turn_are_corrected_and_the_page_says_so() -> None:
     assert any("read the judges’ scores corrected by people" in n.text for n in people.notices)
 
 
+@pytest.mark.parametrize(
+    ("turn_by_turn", "words"),
+    [(False, "saw all turns while they scored each"), (True, "saw the turns one after the other")],
+)
+def test_decline_says_how_annotators_saw_the_turns(turn_by_turn: bool, words: str) -> None:
+    plant_turns()
+    Study.objects.update(turn_by_turn=turn_by_turn)
+    assert any(words in said for said in report("decline").how)
+
+
 def test_studies_of_last_plans_offer_no_choice_on_decline() -> None:
     plant()
     assert "People" not in report("decline").sentence

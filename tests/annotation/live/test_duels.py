@@ -15,6 +15,7 @@ from annotation.live.duels.sides import Placement, is_swapped
 from annotation.live.play.services import be_ready, take_place
 from annotation.live.setup.services import add_duel
 from annotation.models import Duel, DuelVote, LivePlace, LivePlan, Study
+from annotation.people.erasure import erase_person
 from benchmarks.models import Agent, Task, Trajectory
 from tests.annotation.live_sessions import (
     asked,
@@ -149,6 +150,17 @@ def test_votes_that_are_refused(ann: User, bob: User) -> None:
         DuelVote.objects.update(choice="left")
     assert client.post("/duels/99999/vote/", {"turn": 1, "choice": "tie"}).status_code == 404
     assert enter(bob).get(f"/duels/{duel.pk}/state/").status_code == 404
+
+
+@pytest.mark.parametrize("promised", ["words", "scores"])
+def test_votes_of_an_erased_person_go_where_scores_go(ann: User, promised: str) -> None:
+    duel = make_duel(ann)
+    client = start(duel, ann)
+    cast(client, duel, 1, "left")
+    Study.objects.update(settings={**duel.left.study.settings, "erasure": promised})
+    root = User.objects.create_superuser("root")
+    erase_person(user=ann, by=root, typed="ann", reason="asked")
+    assert DuelVote.objects.count() == (promised == "words")
 
 
 def test_the_page_asks_what_is_new(ann: User) -> None:
