@@ -233,7 +233,7 @@ def test_a_questionnaire_about_pairs_that_cannot_be_is_refused(
 
 def sides(page: str) -> list[str]:
     """The final plans in the order of the page."""
-    return re.findall(r'<section aria-labelledby="side-(\w)">.*?(Agent \d+)', page, re.DOTALL)
+    return re.findall(r'aria-labelledby="side-(\w)">.*?(Agent \d+)', page, re.DOTALL)
 
 
 def options(page: str, question: str) -> list[tuple[str, str]]:
