@@ -106,7 +106,8 @@ def import_trajectories(
         with named_lock(LOCK):
             return SavedImport(True, saver.finish(), saver.trajectories, saver.turns, format)
     except BaseException as error:
-        delete_imports(unfinished_runs().filter(pk__in=saver.pks))
+        # Its checksum, too: SQLite gives the id of a run that was rolled back to another import.
+        delete_imports(unfinished_runs().filter(pk__in=saver.pks, checksum=checksum))
         if isinstance(error, FileRefused):
             check_file(path, format, others, unnamed)  # tells all faults, not just the first
         raise

@@ -137,7 +137,9 @@ class CorrectedSlopes(NamedTuple):
                 columns.agent(lambda row: row.run),
                 Column(
                     estimate_column("Change per turn"),
-                    lambda row: slope_cell(row.shown, row.verdict, p_words(row.p or 0.0)),
+                    lambda row: slope_cell(
+                        row.shown, row.verdict, "" if row.p is None else p_words(row.p)
+                    ),
                 ),
                 Column(
                     number_column("p", help="Holm over all agents, whichever are shown"),
