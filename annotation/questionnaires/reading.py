@@ -22,7 +22,7 @@ from annotation.questionnaires.types import (
     pair_answers,
 )
 from annotation.remarks.label_sets import LabelRow, find_label_set
-from benchmarks.core.errors import CoreError
+from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.problems import FileRefused, Problems
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
@@ -257,6 +257,8 @@ def _dimensions(file: QuestionnaireFile, stored: bool) -> Sequence[Dimension]:
     if stored and file.system not in SYSTEMS:
         names = [row.dimension for row in file.questions if row.dimension]
         return [Dimension(name, plain(name), "") for name in names]
+    if file.system not in SYSTEMS:
+        raise UnknownName("system", file.system, sorted({*SYSTEMS, ANY, EXTERNAL}))
     system = get_system(file.system)
     if file.rubric is None:
         return system.dimensions

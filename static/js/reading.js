@@ -109,7 +109,8 @@ export function makeText(pane) {
   }
 
   // Everything that is shown, as runs of text: violations and headings, too. What a difference takes away is
-  // a run of its own, as the words around it belong together without it. Hidden changes are not shown.
+  // a run of its own, as the words around it belong together without it. Hidden changes are not shown,
+  // and a banner belongs to the page: a match in it could not be marked.
   const RUN = "p, li, blockquote, dd, dt, h2, h3, h4, summary, td, th, pre, div, section, details";
   function runs() {
     const found = new Map();
@@ -117,7 +118,7 @@ export function makeText(pane) {
     while (walker.nextNode()) {
       const node = walker.currentNode;
       const around = node.parentElement;
-      if (!node.data.trim() || around.closest(".desk-tools, .sr-only, button, .changes:not([open]) > :not(summary)")) continue;
+      if (!node.data.trim() || around.closest(".desk-tools, .banner, .sr-only, button, .changes:not([open]) > :not(summary)")) continue;
       const removed = around.closest("del, .removed");
       if (removed && removed.closest(".diff-off")) continue;
       const holder = around.closest("del") || around.closest(RUN);

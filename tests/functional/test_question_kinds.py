@@ -54,7 +54,7 @@ def test_conditions_and_passages_by_keys_alone(
     live_server: Any, tab: Page, ann: User  # noqa: F811
 ) -> None:  # fmt: skip
     store_questionnaire(name="kinds_in_browser", text=TEXT, by=None)
-    study = make_kind("kinds_in_browser@1", ann)
+    study = make_kind("kinds_in_browser@1", ann, settings={"labels": {"agents": ["scripted"]}})
     open_item(tab, live_server.url, study)
     press = tab.keyboard.press
     expect(slot(tab, "why")).to_be_hidden()
@@ -68,6 +68,13 @@ def test_conditions_and_passages_by_keys_alone(
     answered(tab, "1 of 2")
     press("2")
     expect(tab.locator(".announcement")).to_contain_text("Select text first")
+    # Found by "/", a passage needs no mouse; the banner above the trajectory is not searched.
+    expect(tab.locator(".desk-read .banner")).to_contain_text("scripts")
+    press("/")
+    tab.keyboard.type("scripts")
+    expect(tab.locator("[data-found]")).to_have_text("not found")
+    press("Escape")
+    press("Escape")
     tab.evaluate(SELECT)
     press("2")
     expect(slot(tab, "errors").locator("[data-spans]")).to_contain_text("Odd: “Take”")

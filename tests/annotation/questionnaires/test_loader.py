@@ -169,6 +169,8 @@ def test_unknown_questionnaire_names_the_known_ones(id: str) -> None:
     [
         (lambda d: d.pop("sections"), "sections: expected a list, found nothing"),
         (lambda d: d.update(system="nowhere"), "unknown system 'nowhere'"),
+        # Imported trajectories have a name here, too, though they cannot be run.
+        (lambda d: d.update(system="imported"), " any, external, planbench_xl"),
         (
             lambda d: d.update(version=2),
             "id: expected ten_questions@1, found the text 'ten_questions@2'",
