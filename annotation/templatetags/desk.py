@@ -18,6 +18,7 @@ from annotation.desk.form import (
     is_stacked,
 )
 from annotation.questionnaires.decisions import DECISIONS, decision_mark
+from annotation.questionnaires.types import Question
 
 register = template.Library()
 
@@ -44,6 +45,8 @@ def slot_fields(
     checked = {str(answer.value)} if answer.value is not None else set()
     if scale.kind == "marks":
         checked |= {str(key) for key in answer.chosen or ()}
+    name = escape(row.slot.name)  # once, as a question's fields name it a dozen times
+    describing = {} if compact else _describing(question, name)
     inline = row.is_inline and not compact
     classes = {
         "stacked": is_stacked(scale),
@@ -60,7 +63,7 @@ def slot_fields(
         "row": row,
         "question": question,
         "scale": scale,
-        "name": escape(row.slot.name),  # once, as a question's fields name it a dozen times
+        "name": name,
         "number": str(row.number),
         "compact": compact,
         "inline": inline,
@@ -68,10 +71,13 @@ def slot_fields(
         "disabled": row.locked,
         "spans": answer.chosen,
         "span_labels": [
-            (key, name, str(n) if n < 10 else "")
-            for n, (key, name) in enumerate(scale.labels.items(), 1)
+            (key, label, str(n) if n < 10 else "")
+            for n, (key, label) in enumerate(scale.labels.items(), 1)
         ],
-        "options": [(*option, option[0] in checked) for option in options],
+        "options": [
+            (*option, option[0] in checked, SafeString(describing.get(option[0], "")))
+            for option in options
+        ],
         "conditions": [
             (key, label, kind, _decisions(key, checked))
             for key, label, _, kind in (options if scale.each else ())
@@ -82,9 +88,22 @@ def slot_fields(
         "none_chosen": answer.chosen is not None and not answer.chosen,
         "remarks": row.remarks,
         "anchors": sorted(question.anchors.items()),
-        "described": frozenset() if compact else frozenset(map(str, question.anchors)),
+        "described": bool(describing),
+        "between": any(" " in ids for ids in describing.values()),
         "examples": sorted(question.examples.items()),
     }
+
+
+def _describing(question: Question, name: str) -> dict[str, str]:
+    """Return the ids of what describes each score: its anchor, or the two that it lies between."""
+    ids = {str(value): f"q-{name}-{value}" for value in question.anchors}
+    for point in question.scale.values if question.scale.kind == "points" else ():
+        lower = [value for value in question.anchors if value < point]
+        upper = [value for value in question.anchors if value > point]
+        if str(point) not in ids and lower and upper:
+            ends = f"q-{name}-{max(lower)} q-{name}-{min(upper)}"
+            ids[str(point)] = f"q-{name}-between {ends}"
+    return ids
 
 
 def _decisions(key: str, checked: Collection[str]) -> list[tuple[str, str, str, bool]]:

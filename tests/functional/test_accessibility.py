@@ -342,6 +342,7 @@ class Tree:
         self.session: CDPSession = page.context.new_cdp_session(page)
         nodes = self.session.send("Accessibility.getFullAXTree")["nodes"]
         by_id = {node["nodeId"]: node for node in nodes}
+        self.by_id = by_id
         self.nodes: list[dict[str, Any]] = []
         waiting = [nodes[0]["nodeId"]]
         while waiting:
@@ -363,6 +364,11 @@ class Tree:
                 return node
         raise AssertionError(f"no {role} {name!r} {within and 'in ' + within!r}")
 
+    def below(self, node: dict[str, Any]) -> list[str]:
+        """Return the ids of all nodes within this one."""
+        children = [child for child in node.get("childIds", []) if child in self.by_id]
+        return children + [one for child in children for one in self.below(self.by_id[child])]
+
     def press(self, node: dict[str, Any]) -> None:
         """Do what a screen reader does to press something."""
         found = self.session.send("DOM.resolveNode", {"backendNodeId": node["backendDOMNodeId"]})
@@ -383,6 +389,10 @@ def _name(node: dict[str, Any]) -> str:
     return "" if node["ignored"] else str(node.get("name", {}).get("value", ""))
 
 
+def _description(node: dict[str, Any]) -> str:
+    return str(node.get("description", {}).get("value", ""))
+
+
 def test_item_is_read_and_answered_by_its_accessibility_tree(
     live_server: Any, desktop: BrowserContext, ann: User
 ) -> None:
@@ -397,9 +407,19 @@ def test_item_is_read_and_answered_by_its_accessibility_tree(
     places = [read.index(part) for part in parts]
     assert places == sorted(places)
     assert any("Turn 1" in name for name in tree.names("heading"))
+    # The dialogue is a log, but no live one: a page of many turns must not be read aloud by itself.
+    log = tree.find("log", "Turns")
+    assert "live" not in {one["name"] for one in log["properties"]}
+    assert any(_name(tree.by_id[one]).startswith("Turn 1") for one in tree.below(log))
     groups = [name for name in tree.names("group") if name[:1].isdigit()]
     assert len(groups) == 10
     for name in groups:
+        described = {n: _description(tree.find("radio", n, within=name)) for n in "12345"}
+        assert all(described[point] for point in "135"), name
+        assert described["2"] == f"between {described['1']} {described['3']}"
+        assert described["4"] == f"between {described['3']} {described['5']}"
+        anchors = _description(tree.find("group", name))
+        assert all(described[point] in anchors for point in "135"), name
         tree.press(tree.find("radio", "4", within=name))
     expect(page.locator(".desk-submit [data-answered]")).to_have_text("10 of 10")
     tree.press(Tree(page).find("button", "Submit"))
