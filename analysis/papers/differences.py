@@ -23,6 +23,9 @@ def difference_lines(old: Report, new: Report) -> list[str]:
     if same_data(old, new):
         return []
     lines = [f"was: {old.sentence}", f"is: {new.sentence}"] if old.sentence != new.sentence else []
+    before, after = _notices(old), _notices(new)
+    lines += [f"warning was: {text}" for text in before if text not in after]
+    lines += [f"warning is: {text}" for text in after if text not in before]
     changed = [
         line
         for table in old.tables
@@ -38,6 +41,7 @@ def difference_lines(old: Report, new: Report) -> list[str]:
 def _data(report: Report) -> Any:
     return (
         report.sentence,
+        _notices(report),
         [(banner.title, banner.text) for banner in report.banners],
         [certificate.text for certificate in report.certificates],
         [
@@ -46,6 +50,10 @@ def _data(report: Report) -> Any:
         ],
         [(figure.title, figure.subtitle, _marks(figure.json)) for figure in report.figures],
     )
+
+
+def _notices(report: Report) -> list[str]:
+    return [notice.text for notice in report.notices]
 
 
 def _texts(table: Table) -> list[list[str]]:

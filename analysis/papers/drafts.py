@@ -8,7 +8,7 @@ from django.http import QueryDict
 from analysis.exports.table_choice import WIDTHS, read_digits
 from analysis.models import Paper, PaperVersion
 from analysis.papers.blocks import MOST_BLOCKS, PinBlock, TextBlock, new_id, read_blocks
-from analysis.papers.selectors import ShownPin, reopened
+from analysis.papers.selectors import GONE, ShownPin, reopened
 from analysis.papers.services import AnyBlock, Draft, PaperRefused, decide, store_content
 from analysis.papers.sources import SourceGone
 from benchmarks.core.digests import storable
@@ -17,6 +17,8 @@ from benchmarks.visibility import Visibility
 
 # What the buttons of the form do beside saving it.
 ACTIONS = ("text", "remove", "up", "down")
+# The decision to remove a pin whose content was deleted.
+REMOVE = f"remove:{GONE}"
 
 
 def read_draft(
@@ -38,6 +40,7 @@ def read_draft(
                 blocks[place] = _decided(paper, block, params, user, seen)
             except (PaperRefused, SourceGone) as problem:
                 problems.append(f"“{block.title}” stays as it was: {problem}.")
+    blocks = [block for block in blocks if params.get(f"decide-{block.id}") != REMOVE]
     name, _, target = params.get("action", "").partition(":")
     acted, words = _acted(blocks, name, target, unseen)
     return Draft(base, params.get("title", ""), acted, unseen), words, problems
@@ -78,6 +81,8 @@ def _decided(
     choice, _, digest = params.get(f"decide-{block.id}", "").partition(":")
     if choice not in ("take", "keep"):
         return block
+    if (choice, digest) == ("keep", GONE):
+        return block.model_copy(update={"kept": GONE})
     found = reopened(block, user, seen)
     decided = decide(block, found, digest, take=choice == "take")
     if choice == "take":

@@ -13,7 +13,7 @@ from analysis.exports.figure_pdf import chromium
 from analysis.exports.responses import as_file
 from analysis.papers.folder import paper_files
 from analysis.papers.html_page import paper_html
-from analysis.papers.latex import content_latex
+from analysis.papers.latex import paper_latex
 from analysis.papers.output import PaperOutput, output_blocks, with_pictures
 from analysis.papers.selectors import shown_blocks
 from analysis.papers.views import asked_version, open_paper, paper_url
@@ -57,7 +57,7 @@ def folder_content(output: PaperOutput) -> bytes:
 
 # By the ending of the file: its name in words, its media type, and what writes it.
 FORMS: dict[str, tuple[str, str, Callable[[PaperOutput], str | bytes]]] = {
-    "tex": ("LaTeX", "application/x-tex; charset=utf-8", content_latex),
+    "tex": ("LaTeX", "application/x-tex; charset=utf-8", paper_latex),
     "html": ("HTML", "text/html; charset=utf-8", html_content),
     "pdf": ("PDF", "application/pdf", pdf_content),
     "zip": ("folder", "application/zip", folder_content),
@@ -90,5 +90,6 @@ def paper_file(request: HttpRequest, paper_id: int, ending: str) -> DeferredFile
         return as_file(response, [output.title], ending)
 
     open_to_reader = [block.pin.block.id for block in output.pins]
+    open_to_reader += [f"{gap.id} {gap.text}" for gap in output.gaps]
     key = key_of(f"paper {row.pk} {version.number} {server}", *open_to_reader)
     return DeferredFile(f"{form}:{key}", f"{version.title} as {form}"[:200], write)

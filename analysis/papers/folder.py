@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from analysis.exports.about import about_file
 from analysis.exports.plotly_json import plotly_figure
 from analysis.papers.html_page import paper_html
-from analysis.papers.latex import CONTENT, FIGURES, content_latex, standalone_latex
+from analysis.papers.latex import FIGURES, paper_latex
 from analysis.papers.output import PaperOutput
 
 SCRIPT = '''"""Draw the figures of this folder again: pip install plotly; python draw_figures.py.
@@ -33,8 +33,7 @@ for path in sorted((Path(__file__).parent / "figures").glob("*.plotly.json")):
 
 def paper_files(output: PaperOutput) -> Iterator[tuple[str, bytes]]:
     """Yield (name, content) of every file of the folder."""
-    yield "paper.tex", standalone_latex(output).encode()
-    yield f"{CONTENT}.tex", content_latex(output).encode()
+    yield "paper.tex", paper_latex(output).encode()
     yield "paper.html", paper_html(output, "png", lambda name: f"{FIGURES}/{name}").encode()
     for name, content in output.pictures.items():
         yield f"{FIGURES}/{name}", content
@@ -52,7 +51,7 @@ def _readme(output: PaperOutput) -> str:
     lines = [
         f"# {output.title}", "", *about_file(output.url), f"Version {output.version}.", "",
         "- `paper.tex` compiles alone: `pdflatex paper.tex`, twice for references",
-        "- `content.tex` is the same to `\\input`; its first lines name the packages that it needs",
+        "- the same file can be `\\input`; its first lines name the packages that it needs",
         "- `paper.html` opens in word processors, with its figures in `figures/`",
         "- `data/`: the numbers of every pin, not rounded",
         "- `figures/`: PDF, SVG and PNG at the width of the paper, and Plotly JSON",
@@ -60,5 +59,6 @@ def _readme(output: PaperOutput) -> str:
     ]  # fmt: skip
     for pin in output.pins:
         lines.append(f"- `{pin.name}`: {pin.pin.title} ({output.server}{pin.pin.block.url})")
+    lines += [f"- {gap.text}" for gap in output.gaps]
     lines += [f"- {name} was not drawn: {why}" for name, why in output.missing.items()]
     return "\n".join([*lines, ""])

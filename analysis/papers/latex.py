@@ -1,4 +1,4 @@
-"""A paper as LaTeX: a file to \\input, and one that compiles alone and inputs it."""
+"""A paper as LaTeX: one file that compiles alone, and that other documents \\input."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,15 +10,24 @@ from analysis.papers.blocks import TextBlock
 from analysis.papers.markup import Span, linked_numbers, markup_latex, spans_latex
 from analysis.papers.output import OutputPin, PaperOutput
 
-CONTENT, FIGURES = "content", "figures"
+FIGURES = "figures"
 # Floats stand where they are pinned, if there is room.
 PLACE = "htbp"
 PACKAGES = "booktabs,adjustbox,siunitx,graphicx"
+# Both commands end with the preamble, so they are equal once a document has begun.
+INPUT = r"\ifx\documentclass\usepackage\let\planjuryend\relax\else"
 
 
-def standalone_latex(output: PaperOutput) -> str:
-    """Return the file that compiles with pdflatex beside ``content.tex`` and its figures."""
+def paper_latex(output: PaperOutput) -> str:
+    """Return the text, tables and figures, in a document of their own where none has begun."""
+    return f"{_preamble(output)}\n{_content(output)}\n\\planjuryend\n"
+
+
+def _preamble(output: PaperOutput) -> str:
     lines = [
+        *map(latex_comment, about_file(output.url)),
+        rf"% Compiles alone. To \input it: \usepackage{{{PACKAGES},hyperref}}",
+        INPUT,
         r"\documentclass[10pt]{article}",
         r"\usepackage[a4paper,textwidth=170mm,textheight=245mm]{geometry}",
         r"\usepackage[T1]{fontenc}",
@@ -30,16 +39,16 @@ def standalone_latex(output: PaperOutput) -> str:
         rf"\author{{{latex_text(output.person)}}}",
         r"\begin{document}",
         r"\maketitle",
-        rf"\input{{{CONTENT}}}",
-        r"\end{document}",
+        r"\def\planjuryend{\end{document}}",
+        r"\fi",
+        r"\providecommand{\href}[2]{#2}",
     ]
     return "\n".join(lines) + "\n"
 
 
-def content_latex(output: PaperOutput) -> str:
-    """Return the text, tables and figures of a paper, to \\input."""
+def _content(output: PaperOutput) -> str:
     labels: Counter[str] = Counter()
-    pieces = [*_head(output)]
+    pieces = []
     for block in output.blocks:
         if isinstance(block, TextBlock):
             pieces.append(markup_latex(block.text, output.server))
@@ -47,12 +56,6 @@ def content_latex(output: PaperOutput) -> str:
             pieces.append(_pin(output, block, labels))
     pieces += list(_end(output))
     return "\n\n".join(piece for piece in pieces if piece.strip()) + "\n"
-
-
-def _head(output: PaperOutput) -> Iterator[str]:
-    about = "\n".join(map(latex_comment, about_file(output.url)))
-    yield f"{about}\n% In the preamble: \\usepackage{{{PACKAGES},hyperref}}"
-    yield r"\providecommand{\href}[2]{#2}"
 
 
 def _end(output: PaperOutput) -> Iterator[str]:

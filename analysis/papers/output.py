@@ -19,6 +19,7 @@ from analysis.reproduction.files import FigureForms, FigureImages
 # Widths of figures as their drawing calls them, by millimetres.
 FIGURE_WIDTHS: Mapping[int, str] = {85: "column", 170: "wide"}
 PictureForm = Literal["svg", "png", "pdf"]
+CLOSED = "Missing: one pin. The person who exported this paper may not see its data."
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,10 @@ class OutputPin:
         return [f"{one.title}: {one.text}" for one in report.banners] if report is not None else []
 
 
+class OutputGap(TextBlock):
+    """The sentence that stands in files for a pin without content."""
+
+
 OutputBlock = TextBlock | OutputPin
 
 
@@ -79,6 +84,11 @@ class PaperOutput:
         return [block for block in self.blocks if isinstance(block, OutputPin)]
 
     @property
+    def gaps(self) -> list[OutputGap]:
+        """What stands for pins without content, in order."""
+        return [block for block in self.blocks if isinstance(block, OutputGap)]
+
+    @property
     def methods(self) -> list[str]:
         """Sentences for a methods section, each once."""
         reports = (pin.pin.report for pin in self.pins)
@@ -102,7 +112,7 @@ class PaperOutput:
 
 
 def output_blocks(blocks: Sequence[TextBlock | ShownPin]) -> list[OutputBlock]:
-    """Return the blocks that go into files: texts, and pins with content."""
+    """Return the blocks that go into files: texts, pins, and what is missing of pins."""
     numbered: list[OutputBlock] = []
     number = 0
     for block in blocks:
@@ -111,6 +121,9 @@ def output_blocks(blocks: Sequence[TextBlock | ShownPin]) -> list[OutputBlock]:
         elif block.report is not None:
             number += 1
             numbered.append(OutputPin(block, number))
+        else:
+            words = CLOSED if block.hidden else f"Missing: {block.title}. {block.problem}"
+            numbered.append(OutputGap(id=block.block.id, text=words))
     return numbered
 
 

@@ -25,6 +25,8 @@ from analysis.reports.content import FigureSpec, Report, Table
 from benchmarks.visibility import Visibility
 
 DELETED = "Its content was deleted with the study or trajectory that it was made from."
+# What ``kept`` of a pin is where somebody decided that files name its deleted content.
+GONE = "gone"
 
 
 def papers_for(user: User, seen: Visibility) -> QuerySet[Paper]:
@@ -140,7 +142,7 @@ class PinState:
 
     ``fresh`` is the newer content, where its data differ, and ``digest`` names it; ``lines`` say
     what differs. ``kept``: somebody looked at exactly this and kept the old. ``problem`` says why
-    there is nothing to compare with.
+    there is nothing to compare with. Where both contents are gone, ``digest`` is ``GONE``.
     """
 
     pin: ShownPin
@@ -158,6 +160,10 @@ def pin_state(pin: ShownPin, user: User, seen: Visibility) -> PinState:
         found = reopened(block, user, seen)
         report = part_of(found, block.part)
     except SourceGone as problem:
+        if pin.report is None:
+            was = f"was: {block.title} ({block.subject}), pinned {block.pinned_at[:10]}. {DELETED}"
+            lines = [was, f"is: {problem}."]
+            return PinState(pin, digest=GONE, lines=lines, kept=block.kept == GONE)
         return PinState(pin, problem=f"{problem}. The pin keeps what it shows.")
     lines = difference_lines(pin.report, report) if pin.report is not None else [DELETED]
     if not lines:

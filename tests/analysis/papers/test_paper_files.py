@@ -18,7 +18,7 @@ from analysis.exports.figure_pdf import chromium
 from analysis.models import Paper
 from analysis.papers.blocks import Source, TextBlock
 from analysis.papers.folder import paper_files
-from analysis.papers.latex import content_latex
+from analysis.papers.latex import paper_latex
 from analysis.papers.markup import linked_numbers, markup_html, markup_latex, spans_html
 from analysis.papers.output import PaperOutput, output_blocks
 from analysis.papers.selectors import shown_blocks
@@ -70,20 +70,22 @@ def test_the_paper_compiles_alone_and_by_input(
         (tmp_path / name).write_bytes(content)
     if inside:  # in a paper of two columns, without links
         packages = r"\usepackage{booktabs,adjustbox,siunitx,graphicx}"
-        (tmp_path / "paper.tex").write_text(
+        (tmp_path / "outer.tex").write_text(
             rf"\documentclass[twocolumn]{{article}}{packages}"
-            rf"\begin{{document}}\input{{content}}\end{{document}}"
+            rf"\begin{{document}}\input{{paper}}Goes on.\end{{document}}"
         )
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    name = "outer" if inside else "paper"
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-    log = (tmp_path / "paper.log").read_text(errors="replace")
+    log = (tmp_path / f"{name}.log").read_text(errors="replace")
     assert done.returncode == 0, log[-2000:]
+    assert "end occurred" not in log
     assert "multiply defined" not in log and "Missing character" not in log
 
 
 def test_numbers_of_tables_and_sentences_link_to_the_product(output: PaperOutput) -> None:
     files = dict(paper_files(output))
-    latex = files["content.tex"].decode()
+    latex = files["paper.tex"].decode()
     page = r"\href{http://x.org/analysis/leaderboard/?"
     assert re.search(re.escape(page) + r"[^}]+\}\{66\.7\\,\\%\}", latex)
     linked = r"\{\\href\{http://x\.org/trajectories/[^}]+\}\{\\tablenum\[[^]]+\]\{66\.7\}\}\}"
@@ -115,7 +117,7 @@ def test_turns_are_a_quotation(paper: Paper, rita: User, run: Run) -> None:
     pin(paper, "table:turns", source=Source(kind="trajectory", name=str(trajectory)))
     shown = shown_blocks(latest_version(paper), rita, Visibility.to(rita))
     output = PaperOutput("T", 2, "rita", "u", "http://x.org", output_blocks(shown))
-    latex = content_latex(output)
+    latex = paper_latex(output)
     assert r"\begin{quote}" in latex and r"\textbf{Turn 1, agent.}" in latex
     assert f"http://x.org/trajectories/{trajectory}/?turn=1" in latex
 
@@ -156,7 +158,7 @@ def test_files_are_for_those_who_may_open_the_paper(
     page = editor.get(urls["html"]).content.decode()
     assert "The figure was not drawn" in page
     with zipfile.ZipFile(io.BytesIO(editor.get(urls["zip"]).content)) as packed:
-        assert "paper/content.tex" in packed.namelist()
+        assert "paper/paper.tex" in packed.namelist()
     empty = editor.get(urls["tex"], {"version": "1"}).content.decode()
     assert "figure" not in empty
     editor.force_login(sven)

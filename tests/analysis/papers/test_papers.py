@@ -235,6 +235,42 @@ def test_deleted_runs_leave_numbers_and_take_excerpts(
     assert "Its content was deleted" in text and "66.7 %" in text
 
 
+def test_a_deleted_excerpt_waits_for_a_decision_and_files_name_it(
+    editor: Client, paper: Paper, rita: User, run: Run
+) -> None:
+    trajectory = run.trajectories.earliest("pk").pk
+    pin(paper, "table:turns", source=Source(kind="trajectory", name=str(trajectory)))
+    block = first_pin(paper, rita).block
+    delete_run(run)
+    now = reverse("analysis:paper_pin_now", args=[paper.pk, block.id])
+    text = editor.get(now).content.decode()
+    assert f"was: Excerpt of trajectory {trajectory}" in text
+    assert f"is: trajectory {trajectory} was deleted" in text and "keeps what it shows" not in text
+    for form in ("tex", "html"):
+        file = editor.get(reverse(f"analysis:paper_{form}", args=[paper.pk])).content.decode()
+        assert f"Missing: Excerpt of trajectory {trajectory}. Its content was deleted" in file
+    decision = f"decide-{block.id}"
+    editor.post(paper_url(paper), form_of(paper, **{decision: "keep:gone"}))
+    assert pin_state(first_pin(paper, rita), rita, Visibility.to(rita)).kept
+    editor.post(paper_url(paper), form_of(paper, **{decision: "remove:gone"}))
+    assert [type(left) for left in blocks_of(paper)] == [TextBlock]
+
+
+def test_an_answer_changes_with_the_warnings_beside_it(run: Run, rita: User) -> None:
+    other = make_run(run.dataset, "ada")
+    for task in (1, 2, 3):
+        make_trajectory(other, task, scores=[flat(4), flat(5)], accurate=task % 2)
+    before = part_of(open_source(board(), rita, Visibility.to(rita)), "answer")
+    third = make_run(run.dataset, "ada")
+    for task in (1, 2, 3):
+        make_trajectory(third, task, scores=[flat(4), flat(5)], accurate=task % 2)
+    after = part_of(open_source(board(), rita, Visibility.to(rita)), "answer")
+    assert same_data(replace(after, notices=before.notices), before)
+    lines = difference_lines(before, after)
+    assert [line.partition(":")[0] for line in lines] == ["warning was", "warning is"]
+    assert f"{third.pk}" in lines[1]
+
+
 def test_a_deleted_dataset_is_not_replaced_by_another(paper: Paper, rita: User, run: Run) -> None:
     other = make_run(make_dataset(name="other"), "eve")
     make_trajectory(other, 1, scores=[flat(4)], accurate=1)
