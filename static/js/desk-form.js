@@ -314,7 +314,7 @@ const MAX_PASSAGES = 20;
 const MAX_QUOTE = 2000;
 
 // change(field, value) stores a remark. `holders` are the questions' fieldsets and that of the whole item.
-export function makeRemarks({ desk, form, text, locked, fields, change, current, titleOf, say, showText }) {
+export function makeRemarks({ desk, form, signal, text, locked, fields, change, current, titleOf, say, showText }) {
   const holders = new Map();
   for (const element of desk.querySelectorAll(".desk-form [data-slot]")) {
     if (element.querySelector(".remarks") || element.matches(".remarks")) holders.set(element.dataset.slot, element);
@@ -474,7 +474,7 @@ export function makeRemarks({ desk, form, text, locked, fields, change, current,
     document.addEventListener(name, () => {
       clearTimeout(timer);
       timer = setTimeout(offer, 150);
-    }, { passive: true, capture: true });
+    }, { passive: true, capture: true, signal });
   }
 
   // The page does not contain unsent remarks yet.

@@ -96,7 +96,7 @@ function keysOf(help) {
 // --- What keys do ------------------------------------------------------------------------------
 // choose(key): answers the question in focus; true if the key is one of its options. leave(field): Escape
 // in a text field. confirmText(field): Enter in it; true if that moved on. actions: all other keys.
-export function bindKeys({ owner, help, submit, choose, leave, confirmText, actions }) {
+export function bindKeys({ signal, owner, help, submit, choose, leave, confirmText, actions }) {
   let arrowing = false;
   // Shift and arrows extend the selection by words and lines, wherever the focus is.
   function changeSelection(key) {
@@ -143,7 +143,7 @@ export function bindKeys({ owner, help, submit, choose, leave, confirmText, acti
     if (event.ctrlKey || event.metaKey || event.isComposing) return;
     arrowing = event.key === "ArrowLeft" || event.key === "ArrowRight";
     if (act(event)) event.preventDefault();
-  });
-  document.addEventListener("keyup", () => (arrowing = false));
+  }, { signal });
+  document.addEventListener("keyup", () => (arrowing = false), { signal });
   return { arrowing: () => arrowing };
 }

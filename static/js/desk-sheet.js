@@ -5,7 +5,8 @@ import { isTyping } from "./common.js";
 
 const HANDLE = 44;
 
-function makeSheet(desk) {
+export function makeSheet(desk, signal) {
+  if (!("sheet" in desk.dataset)) return { coversForm: () => false, open() {}, uncoverForm() {} };
   const pane = desk.querySelector(".desk-read");
   const bar = desk.querySelector(".desk-bar");
   const handle = pane.querySelector(".sheet-handle");
@@ -32,7 +33,7 @@ function makeSheet(desk) {
     drag.moved ||= Math.abs(clientY - drag.from) > 8;
     const height = Math.min(Math.max(drag.height + drag.from - clientY, HANDLE), innerHeight - bar.offsetHeight);
     if (drag.moved) desk.style.setProperty("--sheet", height + "px");
-  });
+  }, { signal });
   for (const end of ["pointerup", "pointercancel"]) {
     document.addEventListener(end, () => {
       if (drag?.moved) {
@@ -41,7 +42,7 @@ function makeSheet(desk) {
       }
       // The click that ends a drag comes right after it.
       setTimeout(() => (drag = null));
-    });
+    }, { signal });
   }
   handle.addEventListener("click", ({ target }) => {
     if (drag?.moved) return;
@@ -49,7 +50,7 @@ function makeSheet(desk) {
     if (target.closest("[data-sheet-open]")) set(sheet === "closed" ? half() : "closed");
     else if (target.closest("[data-sheet-full]")) set(sheet !== "full" ? "full" : half() === "full" ? "closed" : "half");
   });
-  addEventListener("resize", () => desk.dataset.sheet === "half" && !isTyping(document.activeElement) && set(half()));
+  addEventListener("resize", () => desk.dataset.sheet === "half" && !isTyping(document.activeElement) && set(half()), { signal });
   // After the desk's scripts have begun at a question.
   setTimeout(() => set(half()));
   return {
@@ -58,6 +59,3 @@ function makeSheet(desk) {
     uncoverForm: () => coversForm() && set(half() === "full" ? "closed" : "half"),
   };
 }
-
-const desk = document.querySelector(".desk[data-sheet]");
-export const sheet = desk ? makeSheet(desk) : { coversForm: () => false, open() {}, uncoverForm() {} };

@@ -5,7 +5,7 @@ const MOST_QUOTE = 2000;
 
 // save(slot, spans) stores an answer. text: the reading pane's (reading.js). formHidden(): on a phone, the form is
 // behind the text, so the labels stand below a selection.
-export function makeSpans({ desk, slots, text, save, say, locked, current, showText, formHidden }) {
+export function makeSpans({ desk, signal, slots, text, save, say, locked, current, showText, formHidden }) {
   const all = slots.all.filter(slots.isSpans);
   if (!all.length || !text) return { has: () => false, choose: () => false };
   const labels = (slot) => Array.from(slot.querySelectorAll("[data-span-label]"));
@@ -89,7 +89,7 @@ export function makeSpans({ desk, slots, text, save, say, locked, current, showT
     const shown = !locked && all.includes(slot) && formHidden() && text.selected();
     bar.hidden = !shown;
     if (shown) bar.replaceChildren(...labels(slot).map((label) => button(nameOf(label), () => mark(slot, label.dataset.spanLabel))));
-  });
+  }, { signal });
   return {
     has: (slot, key) => all.includes(slot) && (key === "0" || labels(slot).some((label) => label.dataset.key === key)),
     // A number marks the selection; 0 says that there is nothing to mark. True if that ends the question.

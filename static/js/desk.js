@@ -6,12 +6,15 @@ import { isTooLong, makeFocus, makeForm, makeRemarks, makeSlots } from "./desk-f
 import { bindKeys } from "./desk-keys.js";
 import { makeMarks } from "./desk-marks.js";
 import { makePace } from "./desk-pace.js";
-import { sheet } from "./desk-sheet.js";
+import { makeSheet } from "./desk-sheet.js";
 import { makeSpans } from "./desk-spans.js";
 import { makeReading, makeText } from "./reading.js";
 import { makeSaving, parseField, showSaving } from "./saving.js";
 
+// The desk's own listeners go with its elements; what it listens to outside ends by `ended`.
 function openDesk(desk) {
+  const ended = new AbortController();
+  const { signal } = ended;
   const settings = JSON.parse(document.getElementById("desk-settings").textContent);
   const find = (selector) => desk.querySelector(selector);
   const form = document.getElementById("answers");
@@ -21,6 +24,7 @@ function openDesk(desk) {
   const help = document.getElementById("keys");
   const locked = "locked" in desk.dataset;
   const touch = matchMedia("(pointer: coarse)").matches;
+  const sheet = makeSheet(desk, signal);
   const slots = makeSlots(form);
   const parts = Array.from(form.querySelectorAll("[data-part]"));
   // Chosen while these scripts were still loading: shown by the browser, and saved below.
@@ -99,6 +103,7 @@ function openDesk(desk) {
   let saving = null;
   saving = makeSaving({
     settings,
+    signal,
     show,
     encode: (slot, value) => slots.encode(slots.named.get(slot), value),
     active: () => clock.active(),
@@ -115,7 +120,8 @@ function openDesk(desk) {
     },
     onSubmitted(next) {
       if (!settings.reveals) pace.submitted();
-      location.assign(next);
+      if (next === settings.here) showNextTurn(next, ended, saveTexts);
+      else location.assign(next);
     },
     onSubmittedElsewhere: () => location.reload(),
     onChanged(field, value) {
@@ -149,7 +155,7 @@ function openDesk(desk) {
   const pane = find(".desk-read");
   if (pane) {
     remarks = makeRemarks({
-      desk, form, locked, say, showText: sheet.open, titleOf,
+      desk, form, signal, locked, say, showText: sheet.open, titleOf,
       text: (desk.text = makeText(pane)),
       fields: saving.fields,
       change(field, value) {
@@ -161,7 +167,7 @@ function openDesk(desk) {
   }
 
   const spans = makeSpans({
-    desk, slots, text: desk.text, say, locked, showText: sheet.open, formHidden: sheet.coversForm,
+    desk, signal, slots, text: desk.text, say, locked, showText: sheet.open, formHidden: sheet.coversForm,
     current: () => focus.current(),
     save: (fieldset, value) => answer(fieldset, value),
   });
@@ -280,7 +286,7 @@ function openDesk(desk) {
     saveTexts();
   });
   // A text is saved a moment after its last key; the page may be left before that.
-  window.addEventListener("pagehide", () => document.body.dataset.person && saveTexts());
+  window.addEventListener("pagehide", () => document.body.dataset.person && saveTexts(), { signal });
 
   // --- Keys and time -----------------------------------------------------------------------------
   function write(slot, aspect) {
@@ -367,7 +373,7 @@ function openDesk(desk) {
   }
   if (find("[data-comment]")) find("[data-comment]").addEventListener("click", () => write(focus.name(), "comment"));
   const keys = bindKeys({
-    owner: settings.owner, help, submit, confirmText,
+    signal, owner: settings.owner, help, submit, confirmText,
     choose: locked ? sayLocked : choose,
     leave(field) {
       if (field === reading.search) reading.leaveSearch();
@@ -405,7 +411,7 @@ function openDesk(desk) {
       p: () => follow("prev"),
     },
   });
-  const clock = countActive(settings.activeMs, settings.idleSeconds);
+  const clock = countActive(settings.activeMs, settings.idleSeconds, signal);
   const pace = makePace({ desk, settings, active: () => clock.active() });
 
   count();
@@ -428,20 +434,33 @@ function openDesk(desk) {
   if (navigator.serviceWorker) navigator.serviceWorker.register(desk.dataset.away, { scope: desk.dataset.awayFrom }).catch(() => {});
 }
 
+// Puts the same item with its next turn in place of this one: a whole page would take three times as long.
+async function showNextTurn(address, ended, saveTexts) {
+  ended.abort();
+  const response = await fetch(address).catch(() => null);
+  const page = new DOMParser().parseFromString(response?.ok ? await response.text() : "", "text/html");
+  saveTexts();
+  // Something else comes first, or there is no network: what the browser shows is right.
+  if (!page.querySelector("[data-desk]")) return void location.assign(address);
+  for (const selector of ["[data-desk]", "#keys", "#desk-settings"]) document.querySelector(selector).replaceWith(page.querySelector(selector));
+  openDesk(document.querySelector("[data-desk]"));
+}
+
 // --- Active time -------------------------------------------------------------------------------
 // Counts the milliseconds in which somebody was active: at most `idleSeconds` after the last input.
-function countActive(before, idleSeconds) {
+function countActive(before, idleSeconds, signal) {
   let active = before;
   let moved = performance.now();
   let counted = moved;
   for (const name of ["keydown", "pointermove", "pointerdown", "wheel", "scroll", "touchmove"]) {
-    document.addEventListener(name, () => (moved = performance.now()), { capture: true, passive: true });
+    document.addEventListener(name, () => (moved = performance.now()), { capture: true, passive: true, signal });
   }
-  setInterval(() => {
+  const timer = setInterval(() => {
     const now = performance.now();
     if (document.visibilityState === "visible" && now - moved < idleSeconds * 1000) active += now - counted;
     counted = now;
   }, 1000);
+  signal.addEventListener("abort", () => clearInterval(timer));
   return { active: () => Math.round(active) };
 }
 

@@ -93,7 +93,7 @@ const targetOf = (entry) => JSON.stringify([entry.url, entry.edit && [entry.edit
 
 // onState(state, detail): state is saved, saving, waiting, paused, "signed out" or refused. onSaved(entry, result) or
 // onRefused(entry, reason, reply, code) follows each entry.
-export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () => {} }) {
+export function makeQueue({ owner, signal, onState, onSaved = () => {}, onRefused = () => {} }) {
   const store = makeStore(owner);
   let sending = false;
   // The ids of what is under way: the server may have it already.
@@ -148,7 +148,8 @@ export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () =
   // The next message: the first edits in the queue that belong to one item, or one submission.
   function nextMessage() {
     const entries = ready();
-    if (!entries.length) return null;
+    // After `signal`, the queue of the desk that took this one's place sends them.
+    if (!entries.length || signal?.aborted) return null;
     const [first] = entries;
     if (oneByOne || first.kind === "submit") return { entries: [first], url: first.url };
     const end = entries.findIndex((entry) => entry.kind !== "edit" || entry.url !== first.url);
@@ -298,16 +299,16 @@ export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () =
     timer = setTimeout(flush, pause);
   }
 
-  window.addEventListener("online", flush);
-  window.addEventListener("offline", report);
-  window.addEventListener("focus", flush);
+  window.addEventListener("online", flush, { signal });
+  window.addEventListener("offline", report, { signal });
+  window.addEventListener("focus", flush, { signal });
   window.addEventListener("storage", () => {
     if (!store.all().length) resetState();
     report();
-  });
+  }, { signal });
   window.addEventListener("beforeunload", (event) => {
     if (!store.lasting() && store.all().length) event.preventDefault();
-  });
+  }, { signal });
   report();
   flush();
   return { add, flush, isUnderWay: (entry) => underWay.includes(entry.id), remove: (entry) => { store.remove(entry); report(); }, all: () => store.all(), makeId };
@@ -403,7 +404,7 @@ const same = (one, other) => JSON.stringify(one ?? null) === JSON.stringify(othe
 // encode(slot, value): an answer as the server takes it. show(field, value), onRefused(field, reason, code,
 // missing), onSubmitted(next), onChanged(field, value), onReplaced(field, before), onSubmittedElsewhere() and
 // onState(state, detail) are the page's.
-export function makeSaving({ settings, encode, active, show, onRefused, onChanged, onReplaced, onSubmitted, onSubmittedElsewhere, onState }) {
+export function makeSaving({ settings, signal, encode, active, show, onRefused, onChanged, onReplaced, onSubmitted, onSubmittedElsewhere, onState }) {
   const here = settings.here;
   const fields = new Map(Object.entries(settings.places));
   const undoStack = settings.edits.map((edit) => ({ id: edit.id, field: edit.slot, value: valueOf(edit) }));
@@ -497,6 +498,7 @@ export function makeSaving({ settings, encode, active, show, onRefused, onChange
   }
   const queue = makeQueue({
     owner: settings.owner,
+    signal,
     onState,
     onSaved(entry, result) {
       if (channel) channel.postMessage({ here: entry.here, kind: entry.kind, edit: entry.edit, result });
@@ -515,6 +517,7 @@ export function makeSaving({ settings, encode, active, show, onRefused, onChange
     },
   });
   if (channel) {
+    signal.addEventListener("abort", () => channel.close());
     channel.addEventListener("message", ({ data }) => {
       if (data.here !== here) return;
       if (data.kind === "submit") {
