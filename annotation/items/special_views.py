@@ -22,7 +22,6 @@ from annotation.planning.expected_answers import ExpectedForm
 from annotation.planning.source_choices import choice_of
 from annotation.planning.special_items import choosable_items, special_rows
 from annotation.plans.study_plan import PlanError, PlanProblem
-from annotation.questionnaires import load_questionnaire
 from annotation.study_frame.context import study_context
 from benchmarks.access import signed_in, visibility
 
@@ -94,8 +93,7 @@ def _pick(page: _Page) -> HttpResponseBase:
         taken={row["item"] for row in page.draft.specials},
         held=Item.objects.filter(study=study),
     )  # fmt: skip
-    pairs = load_questionnaire(study.questionnaire).unit == "pair"
-    context = {"rows": rows, "find": find, "uses": USES, "pairs": pairs}
+    context = {"rows": rows, "find": find, "uses": USES}
     return page.part("annotation/study_new_pick.html", 200, context)
 
 

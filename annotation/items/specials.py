@@ -6,7 +6,7 @@ among items that they have not opened yet.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from django.contrib.auth.models import User
@@ -19,9 +19,9 @@ from annotation.audit_log.events import record_event
 from annotation.designs.placement import choose_gold, hide_more
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Participant, Rating, Study, StudyEvent
-from annotation.planning.planned_study import refuse_played_training
+from annotation.planning.planned_study import played_pairs, refuse_played_training
 from annotation.planning.source_choices import source_of
-from annotation.planning.sources import SourceItems
+from annotation.planning.sources import SourceItems, option_ids, unit_of
 from annotation.planning.special_items import ResolvedSpecial, find_specials
 from annotation.plans.study_plan import BOUNDS, PlanError, PlanProblem, SpecialItem, StudyPlan
 from annotation.questionnaires import load_questionnaire
@@ -83,17 +83,20 @@ def add_specials(
             .select_related("user").select_for_update(of=("self",), no_key=True).order_by("pk")
         )  # fmt: skip
         _refuse_known(study, [*lessons, *hidden])
-        played = players([person.user for person in people])
+        about = load_questionnaire(study.questionnaire)
+        played: Mapping[int, Set[int]] = players([person.user for person in people])
+        if about.unit == "pair":
+            played = played_pairs(played, [special.pk for special in (*lessons, *hidden)])
         by_name = {p.user.get_username(): frozenset(played[p.user_id]) for p in people}
         refuse_played_training(lessons, by_name)
-        key = "task" if load_questionnaire(study.questionnaire).unit == "task" else "trajectory"
         rows = [
-            NewItem(**{key: special.pk}, use=use, expected=special.expected)
+            NewItem(**unit_of(about, special.pk), use=use, expected=special.expected)
             for use, specials in ((Use.TRAINING, lessons), (Use.GOLD, hidden))
             for special in specials
         ]
         stored = add_items(study=study, items=rows)
-        first, rest = stored[: len(lessons)], stored[len(lessons) :]
+        first = stored[: len(lessons)]
+        rest = dict(zip([special.pk for special in hidden], stored[len(lessons) :], strict=True))
         trainees = _deal_training(study, first, people, by)
         given = _deal_gold(study, rest, people, gold_each, played, by)
         record_event(
@@ -151,11 +154,7 @@ def _find(
 
 def _refuse_known(study: Study, specials: Sequence[ResolvedSpecial]) -> None:
     """Refuse an item about which the study asks already."""
-    of_task = load_questionnaire(study.questionnaire).unit == "task"
-    key = "task" if of_task else "trajectory"
-    wanted = [special.pk for special in specials]
-    rows = study.items.filter(**{f"{key}__in": wanted})
-    known = set(rows.values_list(key, flat=True))
+    known = option_ids(study.items.all(), load_questionnaire(study.questionnaire))
     problems = [
         PlanProblem(special.path, "the study has this item already; choose another")
         for special in specials
@@ -185,16 +184,19 @@ def _deal_training(
 
 def _deal_gold(
     study: Study,
-    items: Sequence[Item],
+    gold: Mapping[int, Item],
     people: Sequence[Participant],
     gold_each: int,
-    played: Mapping[int, set[int]],
+    played: Mapping[int, Set[int]],
     by: User,
 ) -> dict[int, int]:
-    """Hide gold among what each annotator has not opened; number → how many they got."""
-    if not items or study.dealing == Study.Dealing.POOL:
+    """Hide gold, by its id, among what each annotator has not opened; number → how many they
+    got.
+    """
+    if not gold or study.dealing == Study.Dealing.POOL:
         return {}
-    by_key = {item.trajectory_id or item.task_id or 0: place for place, item in enumerate(items)}
+    items = list(gold.values())
+    by_key = {pk: place for place, pk in enumerate(gold)}
     used: Counter[int] = Counter()
     given: dict[int, int] = {}
     for person in people:

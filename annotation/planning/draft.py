@@ -11,6 +11,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
+from annotation.designs.pairs import split_pair
 from annotation.form_fields import PeopleField
 from annotation.planning.forms import STEPS, BeforeForm, ItemsForm, QuestionnaireForm, StepForm
 from annotation.planning.source_choices import MOST_SELECTED, CarriedChoice, SourceChoice
@@ -51,7 +52,7 @@ PLACES: Mapping[str, tuple[str, str | None]] = {
 class Draft:
     """Fields of each step as they were sent, and the training and gold items chosen so far.
 
-    ``specials``: rows {use, item, expected}; ``item`` is a trajectory's or a task's id.
+    ``specials``: rows {use, item, expected}; ``item`` is the id of a trajectory, a task or a pair.
     ``selection`` is what was chosen on the page from which the study is made.
     """
 
@@ -133,8 +134,12 @@ class Planner:
         cleared = list(self._clear_filters()) if step == "items" else []
         if source and draft.last("items", "source") not in ("", source):
             cleared += self._clear_of_source()
-        if form and draft.last("form", "questionnaire") not in ("", form):
-            cleared += self._clear_expected()
+        if form and (other := draft.last("form", "questionnaire")) not in ("", form):
+            units = {q.id: q.unit for q in newest_questionnaires()}
+            if units.get(form) == units.get(other):
+                cleared += self._clear_expected()
+            else:
+                cleared += self._clear_specials("questionnaire")
         return cleared
 
     def _clear_filters(self) -> Iterator[str]:
@@ -146,12 +151,15 @@ class Planner:
         if filters:
             yield f"The chosen {' and '.join(filters)} belonged to another source: choose again."
 
-    def _clear_of_source(self) -> Iterator[str]:
+    def _clear_specials(self, of: str) -> Iterator[str]:
         count = len(self.draft.specials)
         if count:
             self.draft.specials.clear()
             words = "training or gold item" + "s" * (count > 1)
-            yield f"{count} {words} of the other source {'was' if count == 1 else 'were'} removed."
+            yield f"{count} {words} of the other {of} {'was' if count == 1 else 'were'} removed."
+
+    def _clear_of_source(self) -> Iterator[str]:
+        yield from self._clear_specials("source")
         form = self.draft.last("form", "questionnaire")
         fits = {
             q.id
@@ -208,7 +216,9 @@ class Planner:
 def special_of(row: Mapping[str, Any], chosen: SourceChoice) -> SpecialItem:
     """Return a chosen training or gold item as the plan names it."""
     if chosen.unit != "task":
-        return SpecialItem(trajectory=row["item"], expected=row["expected"])
+        first, second = split_pair(row["item"])
+        sides = (first, second) if first else (second, None)  # of one trajectory, or of a pair
+        return SpecialItem(trajectory=sides[0], other=sides[1], expected=row["expected"])
     name = Task.objects.filter(pk=row["item"]).values_list("external_id", flat=True).first()
     return SpecialItem(task=name or "", expected=row["expected"])
 

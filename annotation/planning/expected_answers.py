@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from django.http import QueryDict
 
+from annotation.designs.pairs import split_pair
 from annotation.planning.special_items import (
     LONGEST_WHY,
     ResolvedSpecial,
@@ -45,7 +46,10 @@ class ExpectedPlace(NamedTuple):
 
 @dataclass
 class ExpectedForm:
-    """The places of one item. ``prompt`` and ``turns`` show the item beside them."""
+    """The places of one item. ``prompt`` and ``sides`` show the item beside them.
+
+    ``sides``: the turns of a trajectory, of a pair those of both, each with a title.
+    """
 
     item: int
     questionnaire: Questionnaire
@@ -53,7 +57,7 @@ class ExpectedForm:
     subjects: Mapping[str, Sequence[str]]
     prompt: str
     name: str
-    turns: Sequence[Turn]
+    sides: Sequence[tuple[str, Sequence[Turn]]]
     texts: Mapping[str, str]
     expected: Mapping[str, Any]
     problems: dict[str, str] = field(default_factory=dict)
@@ -65,23 +69,29 @@ class ExpectedForm:
         """Return the form of a chosen item; None where there is no such item for whoever plans."""
         about = load_questionnaire(questionnaire)
         item = row["item"]
-        turns: list[Turn] = []
+        sides: list[tuple[str, Sequence[Turn]]] = []
         if about.unit == "task":
             task = seen.of(Task.objects.filter(pk=item)).first()
             texts = dict(Candidate.objects.filter(task=item).values_list("key", "text"))
         else:
-            rows = seen.of(Trajectory.objects.select_related("task"))
-            trajectory = rows.filter(pk=item, run__dataset__system=about.system).first()
-            task = trajectory.task if trajectory is not None else None
-            profile = trajectory.profile_id if trajectory is not None else None
+            pair = about.unit == "pair"
+            ids = split_pair(item) if pair else (item,)
+            rows = seen.of(Trajectory.objects.select_related("task", "run__agent"))
+            there = rows.filter(run__dataset__system=about.system).in_bulk(ids)
+            if len(there) < len(ids):
+                return None
+            task, profile = there[ids[0]].task, there[ids[0]].profile_id
             texts = dict(Constraint.objects.filter(profile=profile).values_list("key", "text"))
-            turns = list(Turn.objects.filter(trajectory=item).order_by("index"))
+            for name, pk in zip("AB", ids, strict=False):
+                title = f"{name}: {there[pk].run.agent.title}" if pair else ""
+                sides.append((title, list(Turn.objects.filter(trajectory=pk).order_by("index"))))
         if task is None:
             return None
         slots, subjects = item_shapes(about, [item])[item]
+        slots = [slot.as_shown(False) for slot in slots]
         answerable = [slot for slot in slots if slot.question.scale.kind not in ("text", "spans")]
         return cls(
-            item, about, answerable, subjects, task.prompt, task.external_id, turns, texts,
+            item, about, answerable, subjects, task.prompt, task.external_id, sides, texts,
             row["expected"],
         )  # fmt: skip
 

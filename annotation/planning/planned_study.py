@@ -2,9 +2,10 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -45,6 +46,7 @@ from benchmarks.asks.players import players
 from benchmarks.core.digests import derive_seed
 from benchmarks.visibility import EVERYTHING, Visibility
 
+K = TypeVar("K")
 Use = Item.Use
 # The field of a plan to change if a design cannot be made.
 PATHS = {
@@ -189,7 +191,7 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
     played = _played(people) if questionnaire.source == "trajectory" else {}
     apart = {special.pk for special in (*training, *gold)}
     if questionnaire.unit == "pair":
-        played = _played_pairs(played, [*apart, *(option.id for option in source_items.options)])
+        played = played_pairs(played, [*apart, *(option.id for option in source_items.options)])
         apart |= {pair_id(*reversed(split_pair(pk))) for pk in apart}
     refuse_played_training(training, played)
     exclusions = _by_list(plan, played)
@@ -243,14 +245,12 @@ def _played(people: Mapping[str, User]) -> dict[str, frozenset[int]]:
     }
 
 
-def _played_pairs(
-    played: Mapping[str, frozenset[int]], ids: Iterable[int]
-) -> dict[str, frozenset[int]]:
+def played_pairs(played: Mapping[K, Set[int]], ids: Iterable[int]) -> dict[K, frozenset[int]]:
     """Return those of the pairs of which each person played in one."""
     pairs = {pk: split_pair(pk) for pk in ids}
     return {
-        name: frozenset(pk for pk, pair in pairs.items() if own.intersection(pair))
-        for name, own in played.items()
+        key: frozenset(pk for pk, pair in pairs.items() if not own.isdisjoint(pair))
+        for key, own in played.items()
     }
 
 

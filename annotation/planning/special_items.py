@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, combinations, groupby, islice
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
@@ -10,11 +11,11 @@ from annotation.designs.pairs import pair_id, split_pair
 from annotation.errors import Refused
 from annotation.models import Aspect, Item
 from annotation.planning.source_choices import SourceChoice
-from annotation.planning.sources import SourceItems, usable_trajectories
+from annotation.planning.sources import SourceItems, option_ids, usable_trajectories
 from annotation.plans.study_plan import PlanError, PlanProblem, SpecialItem, StudyPlan
 from annotation.questionnaires import Questionnaire, load_questionnaire
 from annotation.questionnaires.decisions import VIOLATED, decision_mark
-from annotation.questionnaires.requirements import item_contents, task_content, trajectory_content
+from annotation.questionnaires.requirements import item_contents
 from annotation.questionnaires.types import Slot
 from annotation.ratings.checks import check_answer
 from benchmarks.core.digests import storable
@@ -223,20 +224,18 @@ LONGEST_FIND = 200
 
 
 class ItemChoice(NamedTuple):
-    """An item that can be chosen, in words."""
+    """An item that can be chosen, in words; a pair has two ``trajectories``, a task none."""
 
     pk: int
     task: str
     prompt: str
-    agent: str = ""
-    turns: int | None = None
-    ending: str = ""
+    trajectories: Sequence[Trajectory] = ()
     use: str = ""
     expected: int = 0
 
     @property
-    def is_task(self) -> bool:
-        return self.turns is None
+    def agent(self) -> str:
+        return " – ".join(row.run.agent.title for row in self.trajectories)
 
 
 def choosable_items(
@@ -256,23 +255,35 @@ def choosable_items(
     find = storable(find)[:LONGEST_FIND]
     items = Item.objects.none() if held is None else held.order_by()
     about = load_questionnaire(questionnaire)
-    if about.unit == "pair":
-        return []  # a plan's file and the API name them
     if chosen.unit == "task":
         tasks = items.filter(trajectory=None, task__isnull=False).values("task")
         rows = _tasks(chosen, seen).exclude(pk__in=taken).exclude(pk__in=tasks)
         if find:
             rows = rows.filter(external_id__icontains=find)
         choices = [_task_choice(task) for task in rows.order_by("pk")[:MOST_SHOWN]]
-        has = task_content([choice.pk for choice in choices])
     else:
-        held_ones = items.filter(trajectory__isnull=False).values("trajectory")
-        pool = _trajectories(chosen, seen).exclude(pk__in=taken).exclude(pk__in=held_ones)
+        pool = _trajectories(chosen, seen).distinct()
         if find:
             pool = pool.filter(task__external_id__icontains=find)
-        choices = [_choice(row) for row in pool.order_by("task", "pk").distinct()[:MOST_SHOWN]]
-        has = trajectory_content([choice.pk for choice in choices])
+        if about.unit == "pair":
+            known = {*taken, *option_ids(items, about)}
+            pairs = (row for row in _pairs(pool) if row.pk not in known)
+            choices = list(islice(pairs, MOST_SHOWN))
+        else:
+            held_ones = items.filter(trajectory__isnull=False).values("trajectory")
+            pool = pool.exclude(pk__in=taken).exclude(pk__in=held_ones)
+            choices = [_choice(row) for row in pool.order_by("task", "pk")[:MOST_SHOWN]]
+    has, _ = item_contents(about, [choice.pk for choice in choices])
     return [choice for choice in choices if about.asked(has[choice.pk])]
+
+
+def _pairs(pool: QuerySet[Trajectory]) -> Iterator[ItemChoice]:
+    """Yield the pairs of trajectories of a task and level by different agents."""
+    rows = pool.order_by("task", "run__level", "pk").iterator()
+    for _, group in groupby(rows, key=lambda row: (row.task_id, row.run.level)):
+        for first, second in combinations(group, 2):
+            if first.run.agent_id != second.run.agent_id:
+                yield _choice(first, second)
 
 
 def special_rows(
@@ -285,8 +296,18 @@ def special_rows(
     if chosen.unit == "task":
         known = {t.pk: _task_choice(t) for t in _tasks(chosen, seen).filter(pk__in=ids)}
     else:
-        rows = seen.of(Trajectory.objects.filter(pk__in=ids)).select_related("task", "run__agent")
-        known = {row.pk: _choice(row) for row in rows}
+        # An id below those of pairs is that of a trajectory alone.
+        sides = {pk: [side for side in split_pair(pk) if side] for pk in ids}
+        wanted = set(chain.from_iterable(sides.values()))
+        rows = seen.of(Trajectory.objects.filter(pk__in=wanted)).select_related(
+            "task", "run__agent"
+        )
+        by_id = {row.pk: row for row in rows}
+        known = {
+            pk: _choice(*(by_id[side] for side in pair))
+            for pk, pair in sides.items()
+            if by_id.keys() >= set(pair)
+        }
     return [
         known[row["item"]]._replace(use=row["use"], expected=len(row["expected"]))
         for row in specials
@@ -307,8 +328,9 @@ def _task_choice(task: Task) -> ItemChoice:
     return ItemChoice(task.pk, task.external_id, task.prompt)
 
 
-def _choice(row: Trajectory) -> ItemChoice:
-    return ItemChoice(
-        row.pk, row.task.external_id, row.task.prompt, row.run.agent.title, row.turn_count,
-        row.termination,
-    )  # fmt: skip
+def _choice(*rows: Trajectory) -> ItemChoice:
+    """Return one trajectory, or two that are a pair."""
+    task, pk = rows[0].task, rows[0].pk
+    if len(rows) == 2:
+        pk = pair_id(pk, rows[1].pk)
+    return ItemChoice(pk, task.external_id, task.prompt, rows)

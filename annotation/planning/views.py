@@ -25,7 +25,6 @@ from annotation.planning.services import (
 from annotation.planning.source_choices import MOST_SELECTED, read_selection, source_choices
 from annotation.planning.special_items import choosable_items, special_rows
 from annotation.plans.study_plan import PlanError
-from annotation.questionnaires import load_questionnaire
 from annotation.studies.design import balance_tables
 from benchmarks.access import allow, fetch, signed_in, visibility
 from benchmarks.models import Dataset
@@ -271,7 +270,6 @@ def _pick(request: HttpRequest, planner: Planner) -> HttpResponseBase:
     context = {
         "draft": planner.draft, "steps": _steps(LAST), "rows": rows, "find": wanted, "uses": USES,
         "here": HERE,
-        "pairs": load_questionnaire(form.cleaned_data["questionnaire"]).unit == "pair",
     }  # fmt: skip
     return render(request, "annotation/study_new_pick.html", context)
 

@@ -8,6 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from annotation.annotator_quality.rule import GoldRule, gold_rule
+from annotation.designs.pairs import pair_id, split_pair
 from annotation.models import Study
 from annotation.planning import services as planned
 from annotation.plans.plan_files import plan_document
@@ -226,6 +227,44 @@ def test_training_items_are_chosen_and_given_expected_answers(
     item = Study.objects.get().items.get(use="training")
     assert item.trajectory_id == lesson.pk
     assert item.expected == {"safety": {"values": [4, 5], "why": "Nothing can happen."}}
+
+
+def test_pairs_are_chosen_for_training(maker: Client, ann: User, bob: User) -> None:
+    make_runs(tasks=3)
+    planning = Planning(maker)
+    planning.walk(until="before", form={"questionnaire": "compare_plans@1"})
+    picks = planning.send("before", "pick", **STEPS["before"])
+    pairs = [row.pk for row in picks.context["rows"]]
+    assert len(pairs) == 3 and picks.content.decode().count("Training: task") == 3
+    (found,) = planning.send("", "pick", find="task-1").context["rows"]
+    one, other = split_pair(found.pk)
+    sides = Trajectory.objects.in_bulk([one, other])
+    assert {row.task.external_id for row in sides.values()} == {"task-1"}
+    assert sides[one].run.agent_id != sides[other].run.agent_id
+    page = planning.send("", f"add:training:{found.pk}").content.decode()
+    for name, pk in (("A", one), ("B", other)):
+        assert f"<h3>{name}: {sides[pk].run.agent.title}</h3>" in page
+    assert "<span>No difference</span>" in page
+    assert planning.send("", f"keep:{found.pk}", **{"right.better": "9"}).status_code == 422
+    kept = planning.send("", f"keep:{found.pk}", **{"right.better": ["2", "0"]}).content.decode()
+    assert "1 expected answer" in kept and "task-1, A<" in kept
+    left = planning.send("", "pick").context["rows"]
+    assert [row.pk for row in left] == [pk for pk in pairs if pk != found.pk]
+    # One trajectory of a pair is no pair, and one that does not exist is no item.
+    for odd in (one, pair_id(one, 10**9), 10**18 - 1):
+        assert planning.send("", f"add:gold:{odd}").status_code == 422
+    assert planning.send("before", "next", **STEPS["before"]).status_code == 200
+    # Questions about one trajectory cannot be asked of a pair.
+    before = planning.draft
+    other_form = planning.send("form", "next", **STEPS["form"])
+    assert "1 training or gold item of the other questionnaire was removed" in (
+        other_form.content.decode()
+    )
+    planning.draft = before
+    planning.send("", "create")
+    item = Study.objects.get().items.get(use="training")
+    assert (item.trajectory_id, item.other_id) == (one, other)
+    assert item.expected == {"better": {"values": [2, 0]}}
 
 
 def test_a_gold_rule_is_set_with_the_gold_items(maker: Client) -> None:
