@@ -1,11 +1,10 @@
 """Replies of the fake endpoint: it reads the messages and answers in the role that they describe.
 
-The same request always gets the same reply. It knows the roles of AdaPlanBench by their prompts,
-follows a JSON schema where one is given, calls tools where some are offered, and else writes a
-plan. Its plans avoid what it was told, and its judges go by words: enough for runs that get
-somewhere, and no more.
+The same request always gets the same reply. It knows the roles of AdaPlanBench and ADAPT by their
+prompts, follows a JSON schema where one is given, calls tools where some are offered, and else
+writes a plan. Its plans avoid what it was told, and its judges go by words: enough for runs that
+get somewhere, and no more.
 """
-
 import json
 import random
 import re
@@ -47,6 +46,7 @@ _STEPS = {
 _PLAIN = ("of", "the", "that", "this", "with", "have", "there", "would", "from", "they", "will")
 _KEYED = re.compile(r"^- (\S+): (.+)$", re.MULTILINE)
 _LISTED = re.compile(r"^- (.+)$", re.MULTILINE)
+_NUMBERED = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
 _NAMED = re.compile(r"Name all of: (.+?)\.(?:\s|$)")
 # A word with the space before it; everything else character by character.
 _TOKEN = re.compile(r" ?\w+|\W")
@@ -89,10 +89,12 @@ def reply_to(reader: Reader) -> str:
         return json.dumps(reply, ensure_ascii=False)
     if request := asked_in_words(brief, asked):
         return request
+    if "A household robot is preparing this for you" in brief:
+        return _preference(reader)
     schema = _schema(reader.body)
     if schema is not None:
         return json.dumps(_fill(schema, reader.rng), ensure_ascii=False)
-    return _plan(reader)
+    return _action(reader) if "you take exactly one action" in brief else _plan(reader)
 
 
 def tool_call(reader: Reader) -> dict[str, Any] | None:
@@ -156,6 +158,29 @@ def _plan(reader: Reader) -> str:
     steps = ["Clear the place and see what is there.", *(_STEPS[name] for name in chosen)]
     steps.append("Check the result, and put everything back.")
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+
+
+def _action(reader: Reader) -> str:
+    """Reply with the next action in ADAPT's household: ask, look for crockery, serve it, end."""
+    layout, *results = reader.texts_of_role("user")
+    things = re.findall(r"\b(?:bowl|plate|mug)_\d+", "\n".join(results))
+    tables = re.findall(r"\b\w*table_\d+", layout)
+    serve = f"Move {things[0]} to {tables[0]}" if things and tables else "Look for a table"
+    actions = ["Ask How would you like it?", "Look for bowl", "Ask Is there more?", serve]
+    if "- Ask QUESTION" not in reader.brief:
+        actions = [action for action in actions if not action.startswith("Ask")]
+    action = [*actions, "Declare Done"][min(len(results), len(actions))]
+    thinks = "Thought: One step after the other.\nAction: " if '"Thought:"' in reader.brief else ""
+    return thinks + action
+
+
+def _preference(reader: Reader) -> str:
+    """Reply as ADAPT's person with a preference that was not told yet; with none at the end."""
+    told = "\n".join(reader.texts_of_role("assistant"))
+    untold = [row for row in _NUMBERED.findall(reader.brief) if row[1] not in told]
+    numbers = [int(number) for number, _ in untold[:1]]
+    answer = untold[0][1] if untold else "I have no preference about that."
+    return json.dumps({"answer": answer, "preferences": numbers}, ensure_ascii=False)
 
 
 def _schema(body: dict[str, Any]) -> dict[str, Any] | None:

@@ -19,6 +19,7 @@ from devtools.fake_endpoint.models import MODELS, model_named
 from devtools.fake_endpoint.replies import Reader, reply_to
 from devtools.fake_endpoint.server import FakeServer
 from tests.benchmarks.llm.stage import Play
+from tests.benchmarks.systems.adapt.stage import every_task, play, saying
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = "1. Go over it with a hair dryer.\n2. Tie a string round it."
@@ -89,6 +90,21 @@ class TestReplies:
     def test_feedback_says_the_points(self):
         text = reply_to(Reader(body("Points to tell now:\n- I have no kettle.", PLAN)))
         assert text == "I should have said: I have no kettle."
+
+    @pytest.mark.parametrize("method", ["baseline", "react", "always_ask", "never_ask", "teacher"])
+    def test_a_session_of_adapt_comes_to_its_end_with_valid_actions(self, method):
+        def reply(ask):
+            messages = [{"role": m.speaker, "content": m.text} for m in ask.messages]
+            return reply_to(Reader({"model": "fake", "messages": messages}))
+
+        task = every_task()[0]
+        turns, outcome, _ = play(task, saying(reply), saying(reply), method=method)
+        assert outcome.termination == "done"
+        assert outcome.metrics["invalid"] == 0
+        assert any(turn.payload["parsed"]["kind"] == "move" for turn in turns)
+        silent = method in ("never_ask", "teacher")
+        assert bool(outcome.metrics["disclosed"]) is not silent
+        assert outcome.metrics["questions"] == (0 if silent else 2)
 
     def test_the_same_request_gets_the_same_reply(self):
         assert reply_to(Reader(body("a", "b"))) == reply_to(Reader(body("a", "b")))

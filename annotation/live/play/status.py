@@ -15,6 +15,7 @@ from annotation.models import LiveEvent, LivePlace, LivePlan, LiveSession
 from benchmarks.core.registry import find_system, system_of
 from benchmarks.models import Exchange, Trajectory
 from benchmarks.roles.judge_fit import unread_judges
+from benchmarks.trajectories.selectors import trajectory_end
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,13 @@ class Headline:
     waits: bool = False
 
 
-def headline(state: SessionState) -> Headline:
-    """Return whose turn it is, for a player."""
+def headline(state: SessionState, *, watched: bool = False) -> Headline:
+    """Return whose turn it is, for a player, or for somebody who watches the session."""
     turn, place = state.turn, state.place
     match turn.standing:
         case "over":
             what = "Practice round" if state.session.practice else "Session"
-            return Headline(f"{what} over", ended_text(state), tone="idle")
+            return Headline(f"{what} over", ended_text(state, watched=watched), tone="idle")
         case "gathering":
             return _gathering(state)
         case "paused":
@@ -160,12 +161,17 @@ def newest_note(state: SessionState) -> str:
     return f"{back} Later messages don’t count any more."
 
 
-def ended_text(state: SessionState) -> str:
-    """Return how it ended, for whoever played: in the system's words, or why it was given up."""
+def ended_text(state: SessionState, *, watched: bool = False) -> str:
+    """Return how it ended, for whoever played: in the system's words, or why it was given up.
+
+    Those who have ``watched`` see the results, so they read the ending as the results state it.
+    """
     trajectory = state.trajectory
     if trajectory.status == Trajectory.Status.DONE:
         ending = trajectory.termination
         unread = ending == "valid_plan" and _was_unread(trajectory)
+        if watched and not unread:
+            return trajectory_end(trajectory).sentence
         words = find_system(state.plan.system).people.end_message(
             ending, trajectory.payload, unread=unread
         )

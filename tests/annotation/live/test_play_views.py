@@ -18,8 +18,12 @@ from annotation.live.control.services import (
 )
 from annotation.live.play.dialogue import DialogueLine
 from annotation.live.play.services import be_ready, pause_session, take_place
+from annotation.live.setup.sessions import make_session
 from annotation.models import LiveDraft, LiveEvent, LivePlan, LiveSession, Study
-from benchmarks.models import Exchange, Trajectory
+from benchmarks.datasets.files import save_task_file
+from benchmarks.models import Agent, Exchange, Trajectory
+from benchmarks.roles.services import ensure_scripted_agents
+from benchmarks.systems.acpbench_hard.samples import sample_file
 from tests.annotation.live_sessions import (
     asked,
     begin,
@@ -407,6 +411,23 @@ def test_whoever_oversees_watches(session: LiveSession, ann: User) -> None:
     asked_itself = enter(ann).get(at(session, "watch/"), headers={"HX-Request": "true"})
     assert asked_itself["HX-Redirect"] == at(session)
     assert "coin-flipper" not in page(enter(ann), session).lower()
+
+
+def test_only_who_watches_reads_whether_the_answer_was_right(ann: User) -> None:
+    ensure_scripted_agents()
+    dataset = save_task_file(system="acpbench_hard", file=sample_file(), name="Questions").dataset
+    task = dataset.tasks.filter(external_id__startswith="app:").first()
+    assert task is not None
+    session = make_session(
+        study=make_live_study(system="acpbench_hard", mode="agent"),
+        agent=Agent.objects.get(name="person"), task=task, players=[ann], by=None,
+    )  # fmt: skip
+    begin(session)
+    say(session, "\n".join(task.payload["answer"]))
+    mia = enter(User.objects.get(username="mia"))
+    own, watched = page(enter(ann), session), page(mia, session, "watch/")
+    assert "Your answer is stored." in own and "The answer is right." not in own
+    assert "The answer is right." in watched and "Your answer" not in watched
 
 
 def test_ready_twice_is_ready_once(session: LiveSession, ann: User) -> None:
