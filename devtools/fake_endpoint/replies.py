@@ -5,6 +5,7 @@ prompts, follows a JSON schema where one is given, calls tools where some are of
 writes a plan. Its plans avoid what it was told, and its judges go by words: enough for runs that
 get somewhere, and no more.
 """
+
 import json
 import random
 import re

@@ -216,13 +216,42 @@ def test_all_scores_of_a_judge_stand_on_one_screen(
         scores.nth(number).get_by_label("4", exact=True).focus()
         expect(words.locator("visible=true")).to_have_count(1)
         expect(words.nth(number)).to_be_in_viewport(**shown)
-    check(page)
-    for _ in range(7):
+    # Where some are missing, the form comes back as compact as it was.
+    for _ in range(6):
         page.keyboard.press("4")
+    page.get_by_role("button", name="Send scores").press("Enter")
+    expect(page.locator("#session-errors")).to_be_in_viewport(**shown)
+    for score in scores.locator(".score-scale").all():
+        expect(score).to_be_in_viewport(**shown)
+    expect(page.get_by_role("button", name="Send scores")).to_be_in_viewport(**shown)
+    for missing in (0, 7):
+        expect(scores.nth(missing).get_by_text("Missing")).to_be_in_viewport(**shown)
+    expect(words.locator("visible=true")).to_contain_text("Choose 1 to 5")
+    check(page)
+    scores.nth(7).get_by_label("4", exact=True).press("Space")
     scores.nth(0).get_by_label("Cannot tell").press("Space")
     page.get_by_role("button", name="Send scores").press("Enter")
     expect(page.get_by_role("button", name="Send scores")).to_have_count(0)
     assert [ask.role for ask in asked(session)] == ["world_judge", "user_judge"]
+
+
+def test_on_a_phone_the_field_stands_above_its_buttons(
+    live_server: Any, context: BrowserContext, ann: User, complaints: list[str]
+) -> None:
+    session = make_live_session(make_live_study(), [ann])
+    begin(session)
+    page = sit(context, live_server.url, session, "ann", complaints)
+    page.set_viewport_size({"width": 390, "height": 844})
+    turn(page, "Your turn")
+    field = page.locator("#session-desk textarea[name=text]")
+    expect(field).to_be_focused(timeout=PATIENT)
+    composer = page.locator(".room-composer").bounding_box()
+    text, buttons = field.bounding_box(), page.locator(".form-actions:visible").bounding_box()
+    assert composer and text and buttons
+    assert composer["height"] <= 0.25 * 844
+    assert text["y"] + text["height"] <= buttons["y"]
+    assert buttons["y"] + buttons["height"] <= composer["y"] + composer["height"] + 1
+    check(page)
 
 
 def test_two_people_in_two_browsers(
