@@ -7,6 +7,7 @@ The importer stores the messages of a turn in its payload, those before the firs
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -45,8 +46,8 @@ class ToolCallView(NamedTuple):
 
     @property
     def preview(self) -> str:
-        """Return the beginning of the command, or of the arguments, in one line."""
-        return " ".join((self.command or self.arguments)[:PREVIEW].split())
+        """Return the beginning of the arguments in one line."""
+        return " ".join(self.arguments[:PREVIEW].split())
 
 
 class AttachmentView(NamedTuple):
@@ -80,6 +81,11 @@ class MessageView:
     def exit_code(self) -> int | None:
         """Return how a command ended, where its output states it."""
         return exit_code(self.text) if self.terminal else None
+
+    @property
+    def went_wrong(self) -> bool:
+        """Return whether a call failed, or a command ended with an exit code other than 0."""
+        return self.failed or bool(self.exit_code)
 
     @property
     def is_patch(self) -> bool:
@@ -151,7 +157,7 @@ def messages_of(turns: Sequence[Turn]) -> list[list[MessageView]]:
     prompts = _prompts(row for turn in rows for row in turn)
     return [
         [_message_view(row, prompts, tools) for row in turn]
-        for turn, tools in ((turn, _called_tools(turn)) for turn in rows)
+        for turn, tools in ((turn, called_tools(turn)) for turn in rows)
     ]
 
 
@@ -159,7 +165,7 @@ def message_part(turn: Turn, first: int, last: int) -> list[MessageView]:
     """Return messages of a turn by their places in it, from 1, both included."""
     rows = stored_rows(turn.payload)
     part = rows[first - 1 : last]
-    prompts, tools = _prompts(part), _called_tools(rows)
+    prompts, tools = _prompts(part), called_tools(rows)
     return [_message_view(row, prompts, tools) for row in part]
 
 
@@ -168,7 +174,7 @@ def _prompts(rows: Iterable[Mapping[str, Any]]) -> Mapping[str, StoredMessage]:
     return StoredMessage.objects.in_bulk(digests) if digests else {}
 
 
-def _called_tools(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def called_tools(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the tool of each call by the call's id."""
     return {call.get("id", ""): call["name"] for row in rows for call in row.get("calls", ())}
 
@@ -180,9 +186,9 @@ def _message_view(
 ) -> MessageView:
     stored = prompts.get(row.get("digest", ""))
     notes = [
-        row.get("at", ""),
-        f"{row['tokens_in']} tokens in" if "tokens_in" in row else "",
-        f"{row['tokens_out']} tokens out" if "tokens_out" in row else "",
+        _readable_time(row.get("at", "")),
+        f"{row['tokens_in']:,} tokens in" if "tokens_in" in row else "",
+        f"{row['tokens_out']:,} tokens out" if "tokens_out" in row else "",
     ]
     return MessageView(
         row["speaker"],
@@ -204,9 +210,22 @@ def _message_view(
         call_failed(row),
         (row.get("extra") or {}).get("by_program") is True,
         attachment_views(row),
-        row["speaker"] == "tool"
-        and is_terminal(tools.get(row.get("call_id", "")) or row.get("name", "")),
+        _from_terminal(row, tools),
     )
+
+
+def _from_terminal(row: Mapping[str, Any], tools: Mapping[str, str]) -> bool:
+    return row["speaker"] == "tool" and is_terminal(
+        tools.get(row.get("call_id", "")) or row.get("name", "")
+    )
+
+
+def _readable_time(stated: str) -> str:
+    """Return a time as people read it, to the second; one that is of no known form as it is."""
+    try:
+        return f"{datetime.fromisoformat(stated):%Y-%m-%d %H:%M:%S %Z}".rstrip()
+    except ValueError:
+        return stated
 
 
 def attachment_views(row: Mapping[str, Any]) -> tuple[AttachmentView, ...]:
@@ -264,6 +283,13 @@ def call_failed(row: Mapping[str, Any]) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and bool(value.get("error"))
+
+
+def went_wrong(row: Mapping[str, Any], tools: Mapping[str, str]) -> bool:
+    """Return whether a stored message reports a failed call or command, as its view says it."""
+    if call_failed(row):
+        return True
+    return _from_terminal(row, tools) and bool(exit_code(row.get("text", "")))
 
 
 def message_features(turns: Iterable[Mapping[str, Any]]) -> frozenset[str]:

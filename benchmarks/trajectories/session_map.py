@@ -15,9 +15,10 @@ from benchmarks.formats.plan_commits import committed_plan
 from benchmarks.models import Trajectory, Turn
 from benchmarks.trajectories.messages import (
     MessageView,
-    call_failed,
+    called_tools,
     message_part,
     stored_rows,
+    went_wrong,
 )
 
 KINDS = ("messages", "thinking", "calls", "results", "errors", "plans")
@@ -68,7 +69,7 @@ class SessionMap:
 
     @property
     def errors(self) -> int:
-        """Return how many messages are results of calls that failed."""
+        """Return how many messages are results of calls or commands that failed."""
         return dict(self.totals)["errors"]
 
     def lanes(self, columns: int) -> list[list[int]]:
@@ -107,8 +108,9 @@ def read_map(
     plan: tuple[str, ...] = ()
     for index, rows in turns:
         counts[index] = len(rows)
+        tools = called_tools(rows)
         for row in rows:
-            bits, plan = _kinds(row, plan)
+            bits, plan = _kinds(row, plan, tools)
             kinds.append(chr(BASE + bits))
             text = row.get("text", "")
             if len(text) >= REPEATED:
@@ -118,11 +120,13 @@ def read_map(
     return "".join(kinds), counts, repeats
 
 
-def _kinds(row: Mapping[str, Any], plan: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
+def _kinds(
+    row: Mapping[str, Any], plan: tuple[str, ...], tools: Mapping[str, str]
+) -> tuple[int, tuple[str, ...]]:
     """Return the kinds of a message as bits, and the last plan that was committed."""
     bits = 0
     if row["speaker"] == "tool":
-        bits |= RESULT | (ERROR if call_failed(row) else 0)
+        bits |= RESULT | (ERROR if went_wrong(row, tools) else 0)
     elif row.get("text", "").strip() or row["speaker"] != "assistant":
         bits |= MESSAGE
     if row.get("reasoning") or (row.get("extra") or {}).get("encrypted"):

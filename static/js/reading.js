@@ -1,4 +1,5 @@
 // The reading pane: its texts as plain characters (evidence, search, highlights), and moving in it.
+import { all } from "./common.js";
 
 // --- Texts -------------------------------------------------------------------------------------
 // A list is read as its items, one per line; a difference as the new text. Positions count Unicode
@@ -13,7 +14,11 @@ export function makeText(pane) {
   };
   // Messages of a dialogue are numbered within their turn; marks are stored under these names.
   const counts = new Map();
-  for (const element of pane.querySelectorAll("[data-text], .utterance .speech, .kept .speech")) {
+  // An agent's thoughts stand before what it says, and are numbered after it.
+  const said = ".utterance:not(:has([data-text]))";
+  const texts = all(`[data-text], ${said}, .kept .speech`, pane).flatMap((element) => element.matches(said)
+    ? [...all(":scope > :not(.thought) .speech, :scope > .speech", element), ...all(".thought .speech", element)] : [element]);
+  for (const element of texts) {
     let where = element.dataset.text;
     const turn = turnOf(element);
     if (!where) {

@@ -53,6 +53,16 @@ def test_kinds_of_steps_and_repeated_texts() -> None:
     assert repeats == {7: 3}
 
 
+def test_a_command_that_ended_badly_is_an_error() -> None:
+    calls = [{"id": "c1", "name": "shell_command", "arguments": {"command": "make"}}]
+    row = {"speaker": "tool", "call_id": "c1", "name": "", "text": "Exit code: 2\nOutput:\nno"}
+    fine = row | {"text": "Exit code: 0"}
+    kinds, _, _ = read_map([(1, [{"speaker": "assistant", "calls": calls}, row, fine])])
+    assert [ord(char) - ord("0") for char in kinds] == [4, 8 + 16, 8]
+    # Without a terminal the same words are what a file says.
+    assert ord(read_map([(1, [row])])[0]) - ord("0") == 8
+
+
 @pytest.mark.django_db
 def test_a_long_turn_is_shown_in_parts(tmp_path: Path) -> None:
     trajectory = session(tmp_path, 100)
