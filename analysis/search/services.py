@@ -133,16 +133,22 @@ def _outdated() -> bool:
 
 
 def _stale_runs() -> QuerySet[Run]:
+    """Return the runs with anything missing. Those that are hidden are left: an import that fails
+    leaves no words behind, as index rows of SQLite cannot be deleted.
+    """
     same = IndexedRun.objects.filter(run=OuterRef("pk"), version=OuterRef("data_version"))
-    return Run.objects.exclude(kind=Run.Kind.JUDGING).exclude(Exists(same))
+    shown = Run.objects.filter(removed_at=None).exclude(kind=Run.Kind.JUDGING)
+    return shown.exclude(Exists(same))
 
 
 def _new_turns() -> QuerySet[Turn]:
-    """Return the turns that are newer than the index, of whatever run; those of a run under way, as
-    a rule.
+    """Return the turns that are newer than the index, of whatever run that is shown; those of a run
+    under way, as a rule.
     """
     last = IndexedRun.objects.aggregate(last=Max("last_turn"))["last"] or 0
-    return Turn.objects.filter(pk__gt=last, trajectory__judged=None)
+    return Turn.objects.filter(
+        pk__gt=last, trajectory__judged=None, trajectory__run__removed_at=None
+    )
 
 
 def _blocks(run_id: int) -> Iterator[Block]:

@@ -136,16 +136,9 @@ class RowSaver:
         runs = tuple(self.runs.values())
         for run in runs:
             run.removed_at, run.finished_at = None, timezone.now()
-            run.data_version += 1  # what was indexed of the run while it was hidden is a part
             run.settings = self._settings()
             run.save(
-                update_fields=[
-                    "removed_at",
-                    "finished_at",
-                    "settings",
-                    "created_trajectories",
-                    "data_version",
-                ]  # fmt: skip
+                update_fields=["removed_at", "finished_at", "settings", "created_trajectories"]
             )
         if self.dataset.removed_at is not None:
             self.dataset.removed_at = None

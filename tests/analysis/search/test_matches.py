@@ -1,5 +1,6 @@
 """Tests of search: stored texts that it finds and shows, the same on both database engines."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,10 +16,13 @@ from analysis.search.matches import find_trajectories, ignored_words
 from analysis.search.query import SearchTerm, read_words
 from analysis.search.services import enqueue_index, forget_index, is_behind, unsearched
 from analysis.search.snippets import LENGTH, Snippet, excerpt, snippets
+from benchmarks.core.errors import ImportRefused
+from benchmarks.imports.services import import_trajectories
 from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Run, Trajectory, Turn
 from benchmarks.visibility import Visibility
 from tests.benchmarks.api.conftest import Caller, bearer
+from tests.benchmarks.formats import samples
 from tests.factories.benchmarks import (
     RunFactory,
     TaskFactory,
@@ -257,6 +261,25 @@ def test_a_job_that_was_killed_goes_on_where_it_was(monkeypatch: pytest.MonkeyPa
     assert written == [2, 2, 2, 2]
     assert found("glue") == [row.pk for row in rows]
     assert IndexedRun.objects.get().trajectories == 3
+
+
+def test_a_failed_import_leaves_no_words(tmp_path: Path) -> None:
+    while_hidden: list[bool] = []
+
+    def look(turns: int) -> None:
+        while_hidden.append(Turn.objects.exists() and not is_behind() and enqueue_index() is None)
+        if len(while_hidden) == 1:
+            raise ImportRefused("broken")
+
+    path = samples.write_sample(tmp_path, "tau2")
+    with pytest.raises(ImportRefused, match="broken"):
+        import_trajectories(path=path, progress=look)
+    saved = import_trajectories(path=path, progress=look)
+    assert len(while_hidden) > 1 and all(while_hidden)
+    newest = Trajectory.objects.latest("pk").pk
+    assert index.turns_there(0, newest) == {}
+    fill()
+    assert len(index.turns_there(0, newest)) == saved.trajectories
 
 
 def test_a_failed_job_is_not_repeated_at_once() -> None:

@@ -317,15 +317,3 @@ def test_a_failed_import_leaves_the_tasks_of_others(
             path=samples.write(tmp_path / "t.json", rows), format="tau-bench", name="Bags"
         )
     assert counts() == before and EVERYTHING.of(Dataset.objects.all()).exists()
-
-
-def test_what_was_indexed_of_a_hidden_run_is_indexed_anew(tmp_path: Path) -> None:
-    hidden: list[int] = []
-
-    def note(turns: int) -> None:
-        hidden.extend(Run.objects.values_list("data_version", flat=True))
-
-    path = samples.write_sample(tmp_path, "tau2")
-    (run,) = import_trajectories(path=path, progress=note).runs
-    run.refresh_from_db()
-    assert hidden and run.data_version > max(hidden)
