@@ -1,5 +1,6 @@
 """Importing trajectories made elsewhere: small files at once, larger ones in the background."""
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from benchmarks.api.requests import Paged, PageOut, one_page
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports.forms import too_large
 from benchmarks.imports.selectors import FormatView, ImportView, import_formats, import_jobs
+from benchmarks.imports.unfinished import ImportUnderWay
 from benchmarks.imports.uploads import (
     enqueue_import,
     import_now,
@@ -113,7 +115,7 @@ def import_file(
     """Import a file of trajectories as a whole, or not at all.
 
     A small file of plain text is answered with what it became (201), a larger or packed one with a
-    job to ask after (202).
+    job to ask after (202); so is a small one while another import into its dataset goes on.
     The same file a second time adds nothing.
     """
     allow(request, START)
@@ -127,7 +129,8 @@ def import_file(
 
     def act() -> Answer:
         if is_quick(file):
-            return 201, import_result(import_now(upload=file, created_by=user, **fields))
+            with suppress(ImportUnderWay):
+                return 201, import_result(import_now(upload=file, created_by=user, **fields))
         upload = store_upload(upload=file, created_by=user)
         return 202, job_row(enqueue_import(upload=upload, created_by=user, **fields))
 

@@ -62,6 +62,7 @@ def import_trajectories(
     others: Sequence[Path] = (),
     progress: Callable[[int], None] | None = None,
     turns_by: str = "user",
+    wait: bool = True,
 ) -> SavedImport:
     """Import a file or a folder; the same content a second time adds nothing.
 
@@ -69,7 +70,8 @@ def import_trajectories(
     dataset, so that their agents can be compared on the same tasks. ``agent`` names the
     agent if the file does not. ``others`` are files that belong to the first one. ``progress`` is
     called with the number of turns stored so far; until the last one is stored, no page shows any.
-    ``turns_by`` is a key of ``TURNS``: what begins a turn.
+    ``turns_by`` is a key of ``TURNS``: what begins a turn. Without ``wait``,
+    ``ImportUnderWay`` is raised where another import must end first.
     """
     format, source = settle(open_source(path, others), format)
     checksum = source.checksum()
@@ -92,7 +94,7 @@ def import_trajectories(
     try:
         # The file is read between the transactions, so that others can write meanwhile.
         pieces = chunks(read_source(source, format, header, unnamed))
-        if stored := _begin(saver, title, next(pieces, [])):
+        if stored := _begin(saver, title, next(pieces, []), wait):
             return stored
         if progress:
             progress(saver.turns)
@@ -113,10 +115,12 @@ def import_trajectories(
         raise
 
 
-def _begin(saver: RowSaver, title: str, chunk: Sequence[ImportedTrajectory]) -> SavedImport | None:
+def _begin(
+    saver: RowSaver, title: str, chunk: Sequence[ImportedTrajectory], wait: bool
+) -> SavedImport | None:
     """Store the first chunk in the dataset of this title, or return what another process stored."""
     while True:
-        wait_for_others(saver.checksum, title)
+        wait_for_others(saver.checksum, title, wait)
         with named_lock(LOCK):
             if stored := _stored(saver.checksum):
                 return stored

@@ -12,6 +12,7 @@ from datetime import timedelta
 from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
+from benchmarks.core.errors import CoreError
 from benchmarks.locks import named_lock, pause_writing
 from benchmarks.models import Agent, Dataset, Run, Task, Trajectory
 
@@ -34,12 +35,26 @@ def others_under_way(checksum: str, dataset: str) -> QuerySet[Run]:
     return unfinished_runs().filter(Q(checksum=checksum) | Q(dataset__name=dataset))
 
 
-def wait_for_others(checksum: str, dataset: str) -> None:
-    """Wait until no other process imports the same file, or another one into the same dataset."""
+class ImportUnderWay(CoreError):
+    """Raised where another import of the same file or into the same dataset is not waited for."""
+
+
+def wait_for_others(checksum: str, dataset: str, wait: bool = True) -> None:
+    """Wait until no other process imports the same file, or another one into the same dataset.
+
+    What killed imports left is deleted, which may take minutes. Without ``wait`` nothing is
+    deleted, and ``ImportUnderWay`` is raised instead.
+    """
     while True:
-        delete_imports(unfinished_runs().filter(removed_at__lt=timezone.now() - SILENT))
+        if wait:
+            delete_imports(unfinished_runs().filter(removed_at__lt=timezone.now() - SILENT))
         if not others_under_way(checksum, dataset).exists():
             return
+        if not wait:
+            raise ImportUnderWay(
+                f"another import of this file or into the dataset {dataset!r} is under way; "
+                "try again later"
+            )
         time.sleep(_LOOK_AGAIN)
 
 

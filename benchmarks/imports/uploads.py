@@ -172,7 +172,11 @@ def import_now(
     created_by: User | None,
     turns: str = "user",
 ) -> SavedImport:
-    """Import a small file while its sender waits."""
+    """Import a small file while its sender waits.
+
+    Raises ``ImportUnderWay`` where another import must end first: a request may hold SQLite's
+    writer, for which that other one waits.
+    """
     check_size(upload)
     with tempfile.TemporaryDirectory(prefix="planjury-import-") as folder:
         path = Path(folder) / safe_name(upload.name or "")
@@ -186,6 +190,7 @@ def import_now(
             agent=agent,
             created_by=created_by,
             turns_by=turns,
+            wait=False,
         )
 
 

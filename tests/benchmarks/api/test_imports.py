@@ -1,16 +1,20 @@
 """Importing through the API: at once or as a job, repeated, refused with the faults."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from benchmarks.imports import rows as import_rows
+from benchmarks.imports.services import import_trajectories
 from benchmarks.jobs import wake_up
 from benchmarks.models import Job, Run, StoredAnswer, Upload, UploadChunk
 from tests.benchmarks.api.conftest import Caller
 from tests.benchmarks.api.files import chat_file
+from tests.benchmarks.formats import samples
 
 KEY = {"Idempotency-Key": "file-1"}
 
@@ -48,6 +52,28 @@ def test_a_large_file_becomes_a_job(
     assert (done["status"], done["refused"]) == ("done", None)
     assert Run.objects.get(pk__in=done["result"]["runs"]).agent.title == "zebra-7b"
     assert not Upload.objects.exists()
+
+
+@pytest.mark.parametrize("headers", [{}, KEY])
+def test_a_small_file_becomes_a_job_while_another_import_into_its_dataset_goes_on(
+    api: Caller, headers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_rows, "CHUNK", 1)
+    answers: list[Any] = []
+
+    def send_another(turns: int) -> None:
+        if not answers:
+            fields = {"file": chat_file(), "name": "Talks"}
+            answers.append(api.send("/imports", fields, **headers))
+
+    path = samples.write_sample(tmp_path, "openai-chat")
+    import_trajectories(path=path, name="Talks", progress=send_another)
+    assert answers[0].status_code == 202
+    job = answers[0].json()
+    assert job["status"] == "queued" and Run.objects.count() == 1
+    wake_up.wake_for_job(job["id"])
+    done = api.get(f"/imports/{job['id']}").json()
+    assert (done["status"], done["result"]["trajectories"]) == ("done", 2)
 
 
 def test_a_refused_job_names_the_faults(api: Caller, large: None) -> None:
