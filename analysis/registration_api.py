@@ -10,6 +10,7 @@ from pydantic import Field
 
 from analysis.filters.studies import readable_studies
 from analysis.models import Registration
+from analysis.registrations.gone import gone
 from analysis.registrations.marks import stored_plan
 from analysis.registrations.selectors import registrations_for
 from analysis.registrations.services import freeze
@@ -43,6 +44,10 @@ class RegistrationOut(RegistrationSummary):
 
     document: dict[str, Any]
     verified: bool = Field(description="Whether the stored document has the digest.")
+    undefined: str = Field(
+        description="How much of the registered data is gone; empty if nothing is. Pages then show "
+        "no number for its comparisons."
+    )
     text: str = Field(description="Text for a registry.")
 
 
@@ -118,4 +123,11 @@ def _summary(row: Registration) -> dict[str, Any]:
 def _out(row: Registration) -> dict[str, Any]:
     plan, verified = stored_plan(row)
     text = as_text(plan, row.digest) if plan is not None else ""
-    return {**_summary(row), "document": row.document, "verified": verified, "text": text}
+    undefined = gone(plan, row.study) if plan is not None else ""
+    return {
+        **_summary(row),
+        "document": row.document,
+        "verified": verified,
+        "undefined": undefined,
+        "text": text,
+    }

@@ -18,6 +18,8 @@ KEPT = (*SHARED, "runs")
 ALL_RUNS = "all"
 # In place of the tasks that their own reference solves: all tasks.
 ALL_TASKS = "all"
+# For a registered comparison of which data were deleted: the numbers of what is left.
+SHOW_REST = "show"
 # The facet of trajectory lists that leaves out tasks which their own reference does not solve.
 USABLE = "usable"
 LONGEST = 300
@@ -120,6 +122,7 @@ class Filters:
     by: Word = _value("By", noun="grouping")
     profile: Word = _value("Agent", noun="agent", empty="The one that fails most often")
     tasks: Word = _value("Tasks", rare=True)
+    deleted: Word = _value("Where registered data were deleted", rare=True)
     narrower: Word = _value(
         "Wished interval",
         ("", "A quarter narrower"),

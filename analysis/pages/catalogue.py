@@ -36,7 +36,7 @@ from analysis.filters.study_kinds import (
     asks_scores,
 )
 from analysis.registrations.marks import shows_registrations
-from analysis.registrations.selectors import registrations_about
+from analysis.registrations.selectors import with_registrations
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
 from benchmarks.core import plugins
@@ -126,7 +126,9 @@ class AnalysisPage:
             shared = IMPORTED_FILTERS
         without = {*self.without, *(("condition",) if self.every_condition else ())}
         kept = (name for name in shared if name not in without)
-        return (*kept, *self.own_filters, *(PEOPLE_FILTERS if self.of_study else ()))
+        people = PEOPLE_FILTERS if self.of_study else ()
+        deleted = ("deleted",) if shows_registrations(self.key) else ()
+        return (*kept, *self.own_filters, *people, *deleted)
 
     @property
     def module(self) -> str:
@@ -345,10 +347,11 @@ def select(
         selection = with_people(selection, user, page.people_asked)
     if "scores" in page.filters:
         selection = with_scores(selection)
+    if shows_registrations(page.key):
+        selection = with_registrations(selection)
     notes = unknown_values(known, selection, page.filters) if selection.options else []
     return replace(
         selection,
-        registrations=registrations_about(selection) if shows_registrations(page.key) else (),
         filters=selection.filters.only(page.filters),
         notes=(*notes, *selection.notes),
     )

@@ -15,7 +15,7 @@ from django.http import QueryDict
 from analysis.filters import Filters, read_filters
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, AnalysisPage, select
-from analysis.registrations.marks import registered_state, with_marks
+from analysis.registrations.marks import is_withheld, registered_state, with_marks
 from analysis.reports.comparability import certified, cites_paper
 from analysis.reports.content import Report, join_reports
 from analysis.reports.deferred_reports import (
@@ -115,7 +115,11 @@ def details_report(page: AnalysisPage, selection: Selection, key: str) -> Report
     """Return what the page shows when its details are opened."""
     return keep_report(
         key_of("details", key),
-        lambda: certified(page.content.details(selection), selection),
+        lambda: (
+            Report()
+            if is_withheld(page.key, selection)
+            else certified(page.content.details(selection), selection)
+        ),
     )
 
 
@@ -129,7 +133,7 @@ def make_report(page: AnalysisPage, selection: Selection, key: str) -> Report:
 
 def deferred_request(page: AnalysisPage, selection: Selection) -> ReportRequest | None:
     """Return the part that takes too long for a request; None where there is nothing to show."""
-    if not page.deferred or not selection.runs:
+    if not page.deferred or not selection.runs or is_withheld(page.key, selection):
         return None
     params = {"page": page.key, "query": selection.filters.query()}
     return ReportRequest(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from analysis.registrations.document import CORRECTIONS, REFERENCES, Plan
+from analysis.registrations.document import CORRECTIONS, Plan
 from analysis.reports.formatting import listed, plural
 
 
@@ -15,7 +15,9 @@ class Used:
     ``measures`` are those of which the page states comparisons; ``agents`` all of its family,
     ``shown`` those that it shows. Counts of tasks and trajectories (``planned`` and ``done``) are
     by agent. ``chosen_runs``: runs were picked one by one; ``experiments`` counts those of the
-    registered name. ``first_answer`` is the time of the earliest answer (UTC, as in documents).
+    registered name; ``rated``: people scored its plans, so that ``scores`` can be chosen;
+    ``shows_rest``: the reader asked for what is left of deleted data.
+    ``first_answer`` is the time of the earliest answer (UTC, as in documents).
     ``imported`` are agents whose answers were made elsewhere. ``left_out`` says which people's
     answers do not count although the filters take them.
     """
@@ -35,10 +37,12 @@ class Used:
     judging: str = ""
     all_tasks: bool = False
     scores: str = ""
+    rated: bool = False
     aligned: str = ""
     simulated: str = ""
     unblinded: str = ""
     chosen_runs: bool = False
+    shows_rest: bool = False
     agents: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
@@ -67,20 +71,37 @@ class Difference(NamedTuple):
         return f"{self.aspect} ({self.here}; registered: {self.registered})"
 
 
+# What makes a page one about other data or of another analysis because its reader chose so.
+READERS_CHOICES = frozenset(
+    (
+        "experiment", "level", "condition", "judging", "scores of", "measure", "turns", "runs",
+        "tasks that count", "agents shown", "simulated annotators", "answers after unblinding",
+        "ε", "deleted data", "registration",
+    )
+)  # fmt: skip
+
+
 class Standing(NamedTuple):
-    """How a page stands to a registration; ``reason`` says why it is undefined."""
+    """How a page stands to a registration; ``reason`` says why it is undefined.
+
+    ``withheld``: part of the data is gone, so that the page would show the number of the rest.
+    """
 
     status: Literal["registered", "exploratory", "undefined"]
     differences: tuple[Difference, ...] = ()
     reason: str = ""
+    withheld: bool = False
 
 
-def standing(plan: Plan, used: Used, *, verified: bool = True, withdrawn: str = "") -> Standing:
+def standing(
+    plan: Plan, used: Used, *, verified: bool = True, withdrawn: str = "", gone: str = ""
+) -> Standing:
     """Say whether what a page used is as registered, and if not, name each difference.
 
     ``verified``: the stored document still has its digest; ``withdrawn`` is the day on which the
     registration was withdrawn, if it was. Where an agent of a comparison has no data the
-    comparison is undefined, whatever else differs.
+    comparison is undefined, whatever else differs. Where some of its data are ``gone`` it is
+    undefined too, unless the reader chose to look at something else.
     """
     missing = _missing(plan, used)
     if missing:
@@ -89,14 +110,15 @@ def standing(plan: Plan, used: Used, *, verified: bool = True, withdrawn: str = 
     if withdrawn:
         altered.append(Difference("registration", f"withdrawn on {withdrawn}", "valid"))
     found = (*altered, *_choices(plan, used), *_agents(plan, used), *_sample(plan, used))
+    if gone and READERS_CHOICES.isdisjoint(one.aspect for one in found):
+        return Standing("undefined", reason=gone, withheld=True)
     return Standing("exploratory" if found else "registered", found)
 
 
 def _missing(plan: Plan, used: Used) -> str:
     """Return which data of the registered comparisons are not there."""
-    names = dict.fromkeys(name for one in plan.comparisons for name in (one.first, one.second))
     kind, known = ("judge", used.judges) if plan.question == "judge" else ("run", used.agents)
-    without = [name for name in names if name not in (*REFERENCES, *known)]
+    without = [name for name in plan.compared if name not in known and not plan.is_pooled]
     if without:
         return (
             f"no finished run of {listed(without)} is here: deleted, or not made yet"
@@ -121,12 +143,16 @@ def _choices(plan: Plan, used: Used) -> Iterator[Difference]:
         ("level", used.level, plan.level, "all"),
         ("condition", used.condition, plan.condition, "all"),
         ("judging", used.judging, plan.judging, "the primary one"),
-        ("scores of", used.scores, plan.scores, "corrected where people rated enough"),
     )
     # What a study registers of its source may be empty and then means all of it.
     for aspect, here, registered, empty in simple:
         if here != registered and not (registered == "" and empty == open_words):
             yield Difference(aspect, here or empty, registered or empty)
+    # Where people rated nothing, judges' scores are shown, which an open plan means then.
+    scores = used.scores if used.rated else "judges"
+    if scores != plan.whose_scores and (used.rated or plan.whose_scores):
+        usual = "corrected where people rated enough"
+        yield Difference("scores of", scores or usual, plan.whose_scores or usual)
     if used.measures is not None and plan.measure not in used.measures:
         yield Difference("measure", listed(used.measures) or "none", plan.measure)
     if used.correction != plan.correction:
@@ -146,6 +172,8 @@ def _choices(plan: Plan, used: Used) -> Iterator[Difference]:
         yield Difference("turns", "counted from the last", "counted from the first")
     if used.chosen_runs:
         yield Difference("runs", "picked one by one", "those of the experiment")
+    if used.shows_rest:
+        yield Difference("deleted data", "what is left is shown", "all")
     if used.experiments > 1:
         yield Difference("experiments of this name", str(used.experiments), "1")
     if plan.study and used.simulated != plan.simulated:
@@ -165,8 +193,7 @@ def _agents(plan: Plan, used: Used) -> Iterator[Difference]:
         added = [f"with {name}" for name in used.agents if name not in plan.agents]
         gone = [f"without {name}" for name in plan.agents if name not in used.agents]
         yield Difference("agents", listed([*added, *gone]), plural(len(plan.agents), "agent"))
-    names = dict.fromkeys(name for one in plan.comparisons for name in (one.first, one.second))
-    hidden = [name for name in names if name in used.agents and name not in used.shown]
+    hidden = [name for name in plan.compared if name in used.agents and name not in used.shown]
     if hidden:
         yield Difference("agents shown", f"without {listed(hidden)}", "all that are compared")
     if plan.judges and used.judges != plan.judges:

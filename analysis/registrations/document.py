@@ -21,6 +21,7 @@ LONGEST_TITLE, LONGEST_NAME, LONGEST_TEXT = 160, 200, 4000
 # Comparisons of one registration; a file is at most this many bytes.
 MOST_COMPARISONS, MOST_NAMES, LARGEST_FILE = 100, 200, 1_000_000
 
+Scores = Literal["", "judges", "people", "corrected"]
 Question = Literal["mean", "slope", "judge", "preference"]
 Name = Annotated[str, ShortText(LONGEST_NAME)]
 Text = Annotated[
@@ -131,7 +132,7 @@ class Plan:
     agents: Annotated[Names, Ordered] = ()
     judging: Annotated[str, Field(max_length=120), expects("the name of a judging")] = ""
     all_tasks: bool = False
-    scores: Literal["", "judges", "people", "corrected"] = ""
+    scores: Scores = ""
     simulated: Literal["exclude", "include"] = "exclude"
     unblinded: Literal["", "exclude"] = ""
     judges: Annotated[Names, Ordered] = ()
@@ -150,6 +151,24 @@ class Plan:
     @property
     def kind(self) -> QuestionKind:
         return QUESTIONS[self.question]
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether a comparison is of all agents together."""
+        return any(one.first == "all" for one in self.comparisons)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The agents or judges that the comparisons are about, by name."""
+        if self.is_pooled:
+            return self.agents
+        names = dict.fromkeys(name for one in self.comparisons for name in (one.first, one.second))
+        return tuple(name for name in names if name not in REFERENCES)
+
+    @property
+    def whose_scores(self) -> Scores:
+        """Whose scores are meant: a change per turn of all agents together is of the judges'."""
+        return "judges" if self.is_pooled else self.scores
 
     @property
     def document(self) -> dict[str, Any]:

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Count, Max, Min, Q, Sum
+from django.db.models import Count, Max, Min, Q
 from django.db.models.functions import Coalesce
 
 from analysis.filters import ALL_RUNS, ALL_TASKS
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.registrations.differences import Used
 from analysis.registrations.document import QUESTIONS
+from analysis.registrations.gone import counted_answers
 from analysis.reports.system_facts import judge_roles
 from annotation.models import Assignment, Item
 from annotation.ratings.selectors import left_out
@@ -60,8 +61,10 @@ def used_by(page: str, selection: Selection, question: str, experiment: str = ""
         "judging": filters.judging,
         "all_tasks": filters.tasks == ALL_TASKS,
         "scores": filters.scores,
+        "rated": bool(selection.options.get("scores")),
         "aligned": filters.align,
         "chosen_runs": bool(filters.runs),
+        "shows_rest": bool(filters.deleted),
         "agents": tuple(sorted({run.agent for run in (*selection.family, *runs)})),
         "shown": tuple(sorted({run.agent for run in runs})),
         "judges": tuple(sorted({name for run in runs
@@ -86,7 +89,14 @@ def _measures(page: str, selection: Selection) -> tuple[str, ...] | None:
         return tuple(find_system(selection.system).labels.headlines[:2])
     if page == "compare-models":
         return (selection.filters.measure,)
-    return selection.filters.dimensions if page == "decline" else None
+    if page != "decline":
+        return None
+    dimensions = selection.filters.dimensions
+    # Scores of people, or corrected by them, are of the mean over the dimensions shown.
+    corrected = selection.options.get("scores") and selection.filters.scores != "judges"
+    if corrected and len(dimensions) > 1:
+        return (f"the mean of {len(dimensions)} dimensions",)
+    return dimensions
 
 
 def _cut(selection: Selection) -> dict[str, Any]:
@@ -119,7 +129,7 @@ def _study(selection: Selection) -> dict[str, Any]:
     study, filters = selection.study, selection.filters
     assert study is not None
     items = Item.objects.filter(study=study, use=Item.Use.MAIN)
-    sums = items.aggregate(n=Count("pk"), low=Min("wanted"), high=Max("wanted"), done=Sum("done"))
+    sums = items.aggregate(n=Count("pk"), low=Min("wanted"), high=Max("wanted"))
     submitted = Assignment.objects.filter(study=study, item__use=Item.Use.MAIN)
     first = submitted.aggregate(first=Min("submitted_at"))["first"]
     raters = {count for count in (sums["low"], sums["high"]) if count is not None}
@@ -129,7 +139,7 @@ def _study(selection: Selection) -> dict[str, Any]:
         "unblinded": filters.unblinded,
         "items": sums["n"],
         "raters": tuple(sorted(raters)),
-        "answers": sums["done"] or 0,
+        "answers": counted_answers(study),
         "first_answer": moment(first) if first is not None else "",
         "left_out": left_out(study).words,
     }

@@ -4,13 +4,15 @@ from dataclasses import replace
 
 from django.urls import reverse
 
+from analysis.filters import SHOW_REST, with_query
 from analysis.filters.selection import Selection
 from analysis.models import Registration
 from analysis.registrations.differences import Standing, standing
 from analysis.registrations.document import QUESTIONS, Plan, read_plan, sha256
 from analysis.registrations.facts import used_by
-from analysis.reports.content import Notice, Report
-from analysis.reports.formatting import listed, plural
+from analysis.registrations.gone import gone
+from analysis.reports.content import Empty, Notice, Report
+from analysis.reports.formatting import first_up, listed, plural
 from benchmarks.core.problems import FileRefused
 
 # So many registrations are stated on a page, and so many comparisons and differences of one.
@@ -34,21 +36,20 @@ def page_standing(page: str, selection: Selection, row: Registration) -> Standin
     if page not in plan.kind.pages:
         return None
     used = used_by(page, selection, plan.question, plan.experiment)
+    lost = gone(plan, row.study)
     # The leaderboard has its own measures, whichever are registered.
     if page == "leaderboard" and plan.measure not in (used.measures or ()):
         return None
     withdrawal = getattr(row, "withdrawal", None)
     day = f"{withdrawal.at:%Y-%m-%d}" if withdrawal is not None else ""
-    return standing(plan, used, verified=verified, withdrawn=day)
+    return standing(plan, used, verified=verified, withdrawn=day, gone=lost)
 
 
 def with_marks(report: Report, page: str, selection: Selection) -> Report:
     """Add to a report how it stands to each registration about its data."""
-    marks = []
-    for row in selection.registrations:
-        found = page_standing(page, selection, row)
-        if found is not None:
-            marks.append(_mark(row, found))
+    standings = [(row, found) for row in selection.registrations
+                 if (found := page_standing(page, selection, row)) is not None]  # fmt: skip
+    marks = [_mark(row, found) for row, found in standings]
     more = len(marks) - MOST_MARKS
     if more > 0:
         url = reverse("analysis:registration_list")
@@ -56,9 +57,25 @@ def with_marks(report: Report, page: str, selection: Selection) -> Report:
         marks = [*marks[:MOST_MARKS], Notice(text, "info", url, "All registrations")]
     if not marks:
         return report
+    reasons = [found.reason for _, found in standings if found.withheld]
+    if reasons and report.empty is None:
+        query = selection.filters.query(deleted=SHOW_REST)
+        empty = Empty(
+            "Undefined as registered",
+            f"{first_up(reasons[0])}. What is left is not the registered comparison.",
+            "Show what is left, as exploratory",
+            with_query(reverse(f"analysis:{page}"), query),
+        )
+        return Report(empty=empty, banners=report.banners, marks=tuple(marks), answers=False)
     # What a page says for a paper carries the first mark along.
     methods = f"{report.methods} {marks[0].text}".strip() if report.methods else ""
     return replace(report, marks=tuple(marks), methods=methods)
+
+
+def is_withheld(page: str, selection: Selection) -> bool:
+    """Return whether a page shows no number because part of its registered data is gone."""
+    standings = (page_standing(page, selection, row) for row in selection.registrations)
+    return any(found is not None and found.withheld for found in standings)
 
 
 def registered_state(selection: Selection) -> list[str]:
@@ -67,8 +84,13 @@ def registered_state(selection: Selection) -> list[str]:
         return []
     names = [option.label for option in selection.options.get("experiment", ())]
     rows = selection.registrations
-    return [*names, *(f"{row.digest} {sha256(row.document)} {hasattr(row, 'withdrawal')}"
-                      for row in rows)]  # fmt: skip
+    return [*names, *(f"{row.digest} {sha256(row.document)} {hasattr(row, 'withdrawal')} "
+                      f"{_lost(row)}" for row in rows)]  # fmt: skip
+
+
+def _lost(row: Registration) -> str:
+    plan, _ = stored_plan(row)
+    return gone(plan, row.study) if plan is not None else ""
 
 
 def _mark(row: Registration, found: Standing) -> Notice:

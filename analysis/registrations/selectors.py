@@ -1,14 +1,23 @@
 """Read registrations: those that a person may see, and those about the data of a page."""
 
+from dataclasses import replace
+
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from analysis.filters import SHOW_REST
+from analysis.filters.options import FilterOption
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies
 from analysis.models import Registration
 from annotation.models import Study
 from benchmarks.models import Dataset
 from benchmarks.visibility import Visibility
+
+DELETED = (
+    FilterOption("", "Undefined"),
+    FilterOption(SHOW_REST, "What is left, as exploratory"),
+)
 
 
 def registrations() -> QuerySet[Registration]:
@@ -37,7 +46,20 @@ def registrations_for(user: User, seen: Visibility) -> QuerySet[Registration]:
     return rows.exclude(hidden)
 
 
-def registrations_about(selection: Selection) -> tuple[Registration, ...]:
+def with_registrations(selection: Selection) -> Selection:
+    """Return the selection with the registrations about its data, and the choice to see the rest of
+    deleted data where there are any.
+    """
+    rows = _about(selection)
+    shown = SHOW_REST if rows and selection.filters.deleted == SHOW_REST else ""
+    options = {**selection.options, "deleted": DELETED} if rows else selection.options
+    return replace(
+        selection, registrations=rows, options=options,
+        filters=replace(selection.filters, deleted=shown),
+    )  # fmt: skip
+
+
+def _about(selection: Selection) -> tuple[Registration, ...]:
     """Return the registrations about the data of a page; without any there is no query.
 
     The dataset or study was read with ``registered``, whether there are any. Readers to whom runs

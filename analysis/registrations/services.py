@@ -21,6 +21,7 @@ from analysis.registrations.document import (
     sha256,
 )
 from analysis.registrations.facts import all_tasks_of, moment, task_set
+from analysis.registrations.gone import registered_runs
 from analysis.registrations.selectors import registrations
 from analysis.reports.formatting import listed, plural
 from annotation.models import Assignment, Item, Rating, Study
@@ -30,7 +31,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import Problems
 from benchmarks.core.registry import find_system
 from benchmarks.datasets.selectors import dataset_levels
-from benchmarks.models import COUNTED, Agent, Dataset, Run, Trajectory, Turn
+from benchmarks.models import Agent, Dataset, Trajectory, Turn
 from benchmarks.runs.versions import current_pins
 
 # Names that are told where one is not known.
@@ -89,6 +90,9 @@ def _of_runs(plan: Plan, dataset: Dataset, problems: Problems) -> Plan:
     if plan.measure not in measures:
         problems.add("measure", f"one of {listed(list(measures), most=MOST_TOLD)}", plan.measure)
     plan = _with_agents(plan, problems)
+    if plan.is_pooled and plan.scores not in ("", "judges"):
+        problems.add("scores", "judges: the change over all agents is of judges' scores",
+                     plan.scores)  # fmt: skip
     levels = dataset_levels(dataset)
     if levels and plan.level not in levels:
         problems.add("level", f"one of {', '.join(levels)}", plan.level)
@@ -101,6 +105,7 @@ def _of_runs(plan: Plan, dataset: Dataset, problems: Problems) -> Plan:
     return replace(
         plan,
         condition=plan.condition or STANDARD,
+        scores=plan.whose_scores,
         tasks=tasks,
         trajectories=plan.trajectories or tasks,
         task_set=task_set(ids) if tasks == len(ids) else "",
@@ -161,12 +166,7 @@ def _with_agents(plan: Plan, problems: Problems) -> Plan:
 
 def _refuse_answered_runs(plan: Plan, dataset: Dataset) -> None:
     """Refuse a plan about runs of which one has an answer already."""
-    runs = Run.objects.filter(
-        COUNTED, dataset=dataset, agent__name__in=plan.agents, level=plan.level,
-        condition=plan.condition, removed_at=None,
-    )  # fmt: skip
-    if plan.experiment:
-        runs = runs.filter(experiment__name=plan.experiment)
+    runs = registered_runs(plan).filter(dataset=dataset)
     answered = Trajectory.objects.filter(run__in=runs).filter(
         Q(status=Trajectory.Status.DONE) | Exists(Turn.objects.filter(trajectory=OuterRef("pk")))
     )

@@ -73,7 +73,7 @@ def _sample(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _scores(plan: Plan) -> Iterator[tuple[str, str]]:
     if not plan.study:
-        yield "Scores of", SCORES[plan.scores]
+        yield "Scores of", SCORES[plan.whose_scores]
 
 
 def _analysis(plan: Plan) -> Iterator[tuple[str, str]]:

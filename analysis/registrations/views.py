@@ -14,6 +14,7 @@ from analysis.filters.studies import readable_studies
 from analysis.models import Registration
 from analysis.registrations.document import LARGEST_FILE, Plan, file_text, read_file, sha256
 from analysis.registrations.forms import RegistrationForm
+from analysis.registrations.gone import gone, registered_study
 from analysis.registrations.marks import stored_plan
 from analysis.registrations.selectors import registrations_for
 from analysis.registrations.services import (
@@ -83,7 +84,8 @@ def _take_file(request: HttpRequest) -> HttpResponseBase | dict[str, Any]:
         .filter(digest=sha256(document))
         .first()
     )
-    return {"verified": plan, "digest": sha256(document), "here": here}
+    context = {"verified": plan, "digest": sha256(document), "here": here}
+    return context | {"gone": gone(plan) if here is not None else ""}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -163,7 +165,7 @@ def _pages(row: Registration, plan: Plan) -> dict[str, Any]:
     """Return the addresses of pages with the registered filters, or why there are none."""
     query: dict[str, Any] = {"level": plan.level, "condition": plan.condition}
     if plan.study:
-        study = row.study or Study.objects.filter(name=plan.study, removed_at=None).first()
+        study = registered_study(plan, row.study)
         if study is None:
             return {"gone": f"There is no study “{plan.study}” here: deleted, or not imported."}
         epsilon = plan.epsilon if plan.epsilon in (0.15, 0.2) else ""
@@ -179,9 +181,13 @@ def _pages(row: Registration, plan: Plan) -> dict[str, Any]:
             rows = Experiment.objects.filter(name=plan.experiment, runs__dataset=dataset)
             experiment = rows.values_list("pk", flat=True).first() or ""
         query |= {"dataset": dataset.pk, "experiment": experiment, "measure": plan.measure,
-                  "scores": plan.scores, "tasks": ALL_TASKS if plan.all_tasks else ""}  # fmt: skip
+                  "dimensions": plan.measure if plan.question == "slope" else "",
+                  "scores": plan.whose_scores,
+                  "tasks": ALL_TASKS if plan.all_tasks else ""}  # fmt: skip
     kept = {name: value for name, value in query.items() if value != ""}
-    return {"pages": [(title, with_query(reverse(f"analysis:{key}"), kept))
+    lost = gone(plan, row.study)
+    return {"gone": f"{lost}." if lost else "",
+            "pages": [(title, with_query(reverse(f"analysis:{key}"), kept))
                       for key, title in plan.kind.pages.items()]}  # fmt: skip
 
 

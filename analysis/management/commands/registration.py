@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.registrations.document import LARGEST_FILE, file_text, read_file, sha256
+from analysis.registrations.gone import gone
 from analysis.registrations.selectors import registrations
 from analysis.registrations.services import import_registration
 from benchmarks.core.problems import FileRefused
@@ -45,6 +46,9 @@ class Command(BaseCommand):
         told = f"“{plan.title}” of {plan.registered_at}, {plan.data_name}, {sha256(document)}"
         if options["action"] == "verify":
             self.stdout.write(f"Verified: {told}")
+            known = registrations().filter(digest=sha256(document)).first()
+            if known is not None and (lost := gone(plan, known.study)):
+                self.stdout.write(f"Undefined on this server: {lost}.")
             return
         user = User.objects.filter(username=options["user"]).first()
         if options["user"] and user is None:

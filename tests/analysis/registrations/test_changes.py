@@ -15,11 +15,12 @@ from analysis.pages.catalogue import PAGES, select
 from analysis.registrations.document import sha256
 from analysis.registrations.marks import page_standing
 from analysis.registrations.services import freeze, withdraw
-from annotation.models import Assignment, Item, Study
+from annotation.models import Assignment, Item, Participant, Rating, RatingEdit, Study
+from benchmarks.core.problems import FileRefused
 from benchmarks.core.registry import get_system
 from benchmarks.models import Agent, Dataset, Experiment, Judging, Run, Task, Trajectory
 from benchmarks.runs.versions import current_pins
-from tests.analysis.human_rows import make_people
+from tests.analysis.human_rows import answer, make_item, make_kind_study, make_people
 from tests.analysis.rows import (
     JUDGES,
     flat,
@@ -65,6 +66,7 @@ def play(dataset: Dataset, name: str, experiment: Experiment | None, **about: An
     """A finished run on all tasks, under the versions of today."""
     run = make_run(dataset, name, experiment=experiment, **about)
     run.pins = current_pins(get_system(dataset.system))
+    run.created_trajectories = 4
     run.save()
     for task in range(1, 5):
         one = make_trajectory(run, task, accurate=float(name == "ada"))
@@ -106,10 +108,15 @@ def test_what_was_planned_is_as_registered(key: str) -> None:
     assert agents_world(page=key).standing() == ("registered", [], "")
 
 
+def pooled_world() -> World:
+    """Scores of all agents together are to fall from turn to turn."""
+    return agents_world("slope", "decline", measure="safety",
+                        comparisons=[{"first": "all", "direction": "<", "second": "0"}],
+                        agents=list(NAMES))  # fmt: skip
+
+
 def test_a_decline_is_as_registered_with_its_own_correction() -> None:
-    planned = agents_world("slope", "decline", measure="safety",
-                           comparisons=[{"first": "all", "direction": "<", "second": "0"}],
-                           agents=list(NAMES))  # fmt: skip
+    planned = pooled_world()
     assert planned.standing() == ("registered", [], "")
     assert planned.standing(align="end")[:2] == ("exploratory", ["turns"])
     other = {"dimensions": ("feasibility",)}
@@ -209,8 +216,9 @@ def more_attempts(world: World) -> None:
     make_trajectory(world.runs[0], 1, attempt=2)
 
 
-def a_task_deleted(world: World) -> None:
+def a_task_never_run(world: World) -> None:
     Trajectory.objects.filter(run=world.runs[0], task__external_id="t4").delete()
+    Run.objects.filter(pk=world.runs[0].pk).update(created_trajectories=3)
 
 
 def another_task(world: World) -> None:
@@ -262,7 +270,7 @@ CHANGES: Mapping[str, tuple[Callable[[World], None], str]] = {
     "prompts": (other_prompts, "version of prompts"),
     "tasks added": (more_tasks, "data added later: tasks"),
     "attempts added": (more_attempts, "data added later: trajectories"),
-    "task deleted": (a_task_deleted, "data missing: tasks"),
+    "task never run": (a_task_never_run, "data missing: tasks"),
     "task exchanged": (another_task, "set of tasks"),
     "stopped early": (stopped_early, "stopping: finished so far"),
     "answered before": (answered_before, "data from before"),
@@ -313,6 +321,58 @@ def test_without_the_runs_of_an_agent_it_is_undefined(world: World) -> None:
     assert reason == "no finished run of bob is here: deleted, or not made yet"
 
 
+def test_without_some_trajectories_of_a_compared_agent_it_is_undefined(world: World) -> None:
+    Trajectory.objects.filter(run=world.runs[1], task__external_id="t4").delete()
+    reason = "registered trajectories are gone: 1 of 4 of bob"
+    assert world.standing() == ("undefined", [], reason)
+    status, named, _ = world.standing(deleted="show")
+    assert (status, named[0]) == ("exploratory", "deleted data")
+    # Another measure was not registered: it is exploratory, as before.
+    status, named, _ = world.standing(measure="valid")
+    assert status == "exploratory" and "data missing: tasks" in named
+
+
+def test_deleted_trajectories_of_agents_that_are_not_compared_leave_it_exploratory() -> None:
+    Agent.objects.create(name="cy", title="Cy", kind="scripted")
+    world = agents_world(agents=["ada", "bob", "cy"])
+    run = play(world.dataset, "cy", world.experiment)
+    assert world.standing() == ("registered", [], "")
+    Trajectory.objects.filter(run=run, task__external_id="t4").delete()
+    assert world.standing()[0] == "exploratory"
+
+
+def test_a_change_over_all_agents_is_undefined_without_one_of_them() -> None:
+    world = pooled_world()
+    run = world.runs[1]
+    Run.objects.filter(pk=run.pk).update(primary_judging=None)
+    Trajectory.objects.filter(run=run).delete()
+    run.delete()
+    assert world.standing() == (
+        "undefined", [], "no run of bob is here: deleted, or not made yet",
+    )  # fmt: skip
+
+
+def test_a_change_over_all_agents_is_of_the_judges_scores() -> None:
+    world = pooled_world()
+    assert world.row.document["scores"] == "judges"
+    item = make_item(
+        make_kind_study("turn_scores@1"), asked=("safety",), subjects={"turn": ["1"]},
+        trajectory=Trajectory.objects.filter(run__in=world.runs).first(),
+    )  # fmt: skip
+    answer(item, make_people()[0], {"safety.turn-1": 4})
+    # The page now leads with each agent's change, in scores that people corrected.
+    status, named, _ = world.standing()
+    assert status == "exploratory" and named == ["scores of", "measure"]
+    assert world.standing(scores="judges") == ("registered", [], "")
+
+
+def test_a_change_over_all_agents_in_scores_of_people_is_refused() -> None:
+    compared = [{"first": "all", "direction": "<", "second": "0"}]
+    with pytest.raises(FileRefused, match="scores: expected judges"):
+        frozen(make_dataset(), make_person("root", superuser=True), question="slope",
+               measure="safety", comparisons=compared, scores="people")  # fmt: skip
+
+
 # --- Studies --------------------------------------------------------------------------------------
 
 
@@ -361,9 +421,16 @@ def item_added(world: World) -> None:
 
 def another_rater(world: World) -> None:
     Item.objects.filter(study=world.study, rank=1).update(wanted=4, given=4, done=4)
+    first = Trajectory.objects.filter(items__study=world.study, items__rank=1).get()
+    assert world.study is not None
+    fourth = make_ratings(world.study, make_person("dora"), first, {"q1": 4})
+    Assignment.objects.filter(pk=fourth.pk).update(submitted_at=timezone.now() + timedelta(days=1))
 
 
 def answers_missing(world: World) -> None:
+    """Two of three people have not answered an item yet."""
+    opened = Assignment.objects.filter(study=world.study, item__rank=1).order_by("pk")[1:]
+    Assignment.objects.filter(pk__in=[one.pk for one in opened]).update(state="open")
     Item.objects.filter(study=world.study, rank=1).update(done=1)
 
 
@@ -371,9 +438,15 @@ def questionnaire_changed(world: World) -> None:
     Study.objects.filter(pk=world.study.pk).update(questionnaire="ten_questions@2")  # type: ignore[union-attr]
 
 
-def answer_voided(world: World) -> None:
+def void(world: World) -> None:
     one = Assignment.objects.filter(study=world.study).first()
     Assignment.objects.filter(pk=one.pk).update(state="voided")  # type: ignore[union-attr]
+
+
+def answer_voided_and_given_again(world: World) -> None:
+    void(world)
+    another_rater(world)
+    Item.objects.filter(study=world.study, rank=1).update(done=3, given=3, wanted=3)
 
 
 def answered_before_registering(world: World) -> None:
@@ -395,7 +468,7 @@ STUDY_CHANGES: Mapping[str, tuple[Callable[[World], None], str]] = {
     "raters": (another_rater, "raters of an item"),
     "answers added": (another_rater, "data added later: answers"),
     "answers missing": (answers_missing, "stopping: answers so far"),
-    "answers left out": (answer_voided, "exclusions"),
+    "answers left out": (answer_voided_and_given_again, "exclusions"),
     "answered before": (answered_before_registering, "data from before"),
     "judges": (judge_replaced, "judges"),
 }
@@ -413,7 +486,64 @@ def test_a_change_of_a_study_is_named(name: str) -> None:
 def test_a_study_without_answers_is_undefined() -> None:
     world = study_world()
     Item.objects.filter(study=world.study).update(done=0)
-    assert world.standing()[0] == "undefined"
+    Assignment.objects.filter(study=world.study).update(state="open")
+    assert world.standing() == (
+        "undefined", [], "no answer of this study is left, or none was given yet",
+    )  # fmt: skip
+
+
+def one_voided_at_the_end(world: World) -> None:
+    Study.objects.filter(pk=world.study.pk).update(status="closed")  # type: ignore[union-attr]
+    void(world)
+    Item.objects.filter(study=world.study, rank=1).update(done=2)
+
+
+def a_person_left(world: World) -> None:
+    for user in User.objects.filter(assignments__study=world.study).distinct()[:1]:
+        Participant.objects.create(study=world.study, user=user, number=1, state="withdrawn")
+
+
+def ratings_deleted(world: World) -> None:
+    rows = Assignment.objects.filter(study=world.study, item__rank__lte=2)
+    Rating.objects.filter(assignment__in=rows).delete()
+
+
+def submissions_deleted(world: World) -> None:
+    one = Assignment.objects.filter(study=world.study).first()
+    assert one is not None
+    Rating.objects.filter(assignment=one).delete()
+    RatingEdit._base_manager.filter(assignment=one).delete()
+    one.delete()
+
+
+def an_item_deleted(world: World) -> None:
+    rows = Assignment.objects.filter(study=world.study, item__rank=4)
+    Rating.objects.filter(assignment__in=rows).delete()
+    RatingEdit._base_manager.filter(assignment__in=rows).delete()
+    rows.delete()
+    Item.objects.filter(study=world.study, rank=4).delete()
+
+
+GONE: Mapping[str, tuple[Callable[[World], None], str]] = {
+    "voided": (one_voided_at_the_end,
+               "1 of 12 registered ratings is gone: 1 submission that a manager voided"),
+    "left": (a_person_left,
+             "4 of 12 registered ratings are gone: 4 submissions of 1 person who left"),
+    "ratings": (ratings_deleted, "6 of 12 registered ratings are gone, deleted"),
+    "submissions": (submissions_deleted, "1 of 12 registered ratings is gone, deleted"),
+    "items": (an_item_deleted,
+              "1 of 4 registered items are not in the study: deleted, or never added"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_a_study_of_which_some_answers_are_gone_is_undefined(name: str) -> None:
+    world = study_world()
+    change, reason = GONE[name]
+    change(world)
+    assert world.standing() == ("undefined", [], reason)
+    status, named, _ = world.standing(deleted="show")
+    assert status == "exploratory" and "deleted data" in named
 
 
 def test_at_least_twenty_five_kinds_of_change_are_tried() -> None:

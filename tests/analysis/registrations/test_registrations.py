@@ -343,6 +343,12 @@ def test_preferences_are_as_registered_until_their_answers_are_gone(root: User) 
     text = client.get(address, {"study": study.pk}).content.decode()
     assert "Exploratory: not as registered" in text
     assert "answers so far (9; registered: 12)" in text
+    # Nobody will answer again.
+    Study.objects.filter(pk=study.pk).update(status="closed")
+    text = client.get(address, {"study": study.pk, "epsilon": "0.1"}).content.decode()
+    reason = "3 of 12 registered ratings are gone: 3 submissions that a manager voided"
+    assert "Undefined as registered" in text and reason in text
+    assert 'class="lede"' not in text and "<table" not in text
     Assignment.objects.filter(study=study).update(state="voided")
     study.items.update(done=0)
     text = client.get(address, {"study": study.pk}).content.decode()
@@ -365,6 +371,49 @@ def test_a_registered_pair_without_one_of_its_agents_has_no_number() -> None:
     assert "Undefined as registered" in text
     assert "no finished run of bob is here: deleted, or not made yet" in text
     assert not any("points" in words for words in lede.findall(text))
+
+
+def test_a_registered_pair_without_some_of_its_trajectories_has_no_number_anywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = agents_world()
+    client = signed_in(world.root)
+    file = tmp_path / "registration.json"
+    file.write_text(file_text(world.row.document, world.row.digest))
+    query = world.query
+    page = reverse("analysis:compare-models")
+    assert "Ada beats Bob by 100 points" in client.get(page, query).content.decode()
+    for address in (page, reverse("analysis:leaderboard")):
+        assert "Undefined as registered" not in client.get(address, query).content.decode()
+    call_command("registration", "verify", str(file))
+    assert "Undefined" not in capsys.readouterr().out
+
+    Trajectory.objects.filter(run=world.runs[1], task__external_id="t4").delete()
+    reason = "registered trajectories are gone: 1 of 4 of bob"
+    for address in (page, reverse("analysis:leaderboard")):
+        text = client.get(address, query).content.decode()
+        assert reason in text and "Undefined as registered" in text
+        assert 'class="lede"' not in text and "<table" not in text
+        left = client.get(address, {**query, "deleted": "show"}).content.decode()
+        assert "Exploratory: not as registered" in left and 'class="lede"' in left
+        assert "what is left is shown; registered: all" in left
+    headers = {"HX-Request": "true"}
+    details = reverse("analysis:compare-models_details")
+    shown = client.get(details, query, headers=headers).content.decode()
+    assert "<table" not in shown and "points" not in shown
+    table = client.get(reverse("analysis:compare-models_table", kwargs={"part": "pairs"}), query)
+    assert table.status_code == 404
+    token = {"authorization": f"Bearer {create_token(user=world.root, name='test')[1]}"}
+    answer = Client().get("/api/v1/analysis/compare-models", query, headers=token).json()
+    assert not answer["tables"] and not answer["figures"] and not answer["answer"]
+    assert answer["empty"]["title"] == "Undefined as registered"
+    assert "1 of 4 of bob" in answer["empty"]["text"]
+    stored = Client().get(f"/api/v1/registrations/{world.row.pk}", headers=token).json()
+    assert stored["undefined"] == reason
+    text = client.get(reverse("analysis:registration", args=[world.row.pk])).content.decode()
+    assert f"Undefined: {reason}." in text
+    call_command("registration", "verify", str(file))
+    assert f"Undefined on this server: {reason}." in capsys.readouterr().out
 
 
 def test_a_second_experiment_of_the_name_flips_a_kept_page() -> None:
