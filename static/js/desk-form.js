@@ -122,6 +122,7 @@ export function isTooLong(field) {
   }
   if (long) words.textContent = count.toLocaleString("en") + " characters, at most " + most.toLocaleString("en") + ". Not saved: shorten it.";
   else words?.remove();
+  if (long) words.scrollIntoView({ block: "nearest" });
   if (long) field.setAttribute("aria-invalid", "true");
   else field.removeAttribute("aria-invalid");
   return long;

@@ -425,6 +425,7 @@ def test_a_text_that_is_too_long_is_refused_with_its_count(desk: Page, item: Ass
     field.fill("x" * 100_000)
     field.blur()
     error = desk.get_by_text("100,000 characters, at most 5,000. Not saved: shorten it.")
+    expect(error).to_be_in_viewport()
     expect(error).to_be_visible()
     assert violations(desk) == []
     desk.locator("[data-submit]").click()
