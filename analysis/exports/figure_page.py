@@ -35,10 +35,11 @@ _FILES = re.compile(r'<pre id="figure-files">(.*?)</pre>', re.DOTALL)
 
 
 class FigureFiles(NamedTuple):
-    """A figure as files."""
+    """A figure as files; ``figure`` is the data and layout that were drawn, as JSON."""
 
     svg: str
     png: bytes
+    figure: str
 
 
 def figure_page(spec: FigureSpec, width: str) -> str:
@@ -92,7 +93,12 @@ def drawn_in(page: str) -> dict[str, FigureFiles]:
     if drawn is None:
         raise ValueError("the page holds no files: its scripts have not come to their end")
     files = json.loads(unescape(drawn[1]))
-    return {name: FigureFiles(one["svg"], b64decode(one["png"])) for name, one in files.items()}
+    return {
+        name: FigureFiles(
+            one["svg"], b64decode(one["png"]), json.dumps(one["figure"], ensure_ascii=False)
+        )
+        for name, one in files.items()
+    }
 
 
 def _page(title: str, data: Mapping[str, object]) -> str:

@@ -66,7 +66,8 @@ OutputBlock = TextBlock | OutputPin
 class PaperOutput:
     """A version of a paper as its reader may see it; ``server`` is the address of the product.
 
-    ``pictures`` are files of figures by their names, such as 03-leaderboard-board.png.
+    ``pictures`` are files of figures by their names, such as 03-leaderboard-board.png; ``figures``
+    what was drawn, as JSON of Plotly.
     """
 
     title: str
@@ -77,6 +78,7 @@ class PaperOutput:
     blocks: Sequence[OutputBlock]
     pictures: Mapping[str, bytes] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
+    figures: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def pins(self) -> list[OutputPin]:
@@ -131,11 +133,13 @@ def with_pictures(output: PaperOutput, forms: FigureForms) -> PaperOutput:
     """Return the paper with its figures drawn, each at its width."""
     pictures: dict[str, bytes] = {}
     missing: dict[str, str] = {}
+    figures: dict[str, str] = {}
     for width, name in FIGURE_WIDTHS.items():
         images = FigureImages(dict(_figures(output.pins, width)), {}, forms, name)
         pictures |= dict(images.files())
         missing |= images.missing
-    return replace(output, pictures=pictures, missing=missing)
+        figures |= images.figures
+    return replace(output, pictures=pictures, missing=missing, figures=figures)
 
 
 def _figures(pins: Sequence[OutputPin], width: int) -> Iterator[tuple[str, FigureSpec]]:

@@ -39,7 +39,7 @@ class FigureImages:
 
     A figure too high for its ``width`` is drawn in parts: NAME, NAME-part-2 and so on. ``notes``
     stand under those that are not of the real thing. ``missing`` says why a figure was not drawn,
-    by name.
+    by name, and ``figures`` has what was drawn as JSON, with sizes and colours.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class FigureImages:
         self.specs, self.notes, self.forms, self.width = specs, notes, forms, width
         absent = forms != "data" and not chromium()
         self.missing = dict.fromkeys(specs, ABSENT) if absent else {}
+        self.figures: dict[str, str] = {}
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Yield (name with ending, content) of every file that can be drawn."""
@@ -69,6 +70,7 @@ class FigureImages:
         page = figures_page({name: spec}, self.width, notes)
         parts = drawn_in(read_drawn(page, chromium=chromium(), seconds=SECONDS))
         for part, drawn in parts.items():
+            self.figures[part] = drawn.figure
             yield f"{part}.svg", drawn.svg.encode()
             yield f"{part}.png", drawn.png
             if self.forms == "pdf":

@@ -64,7 +64,9 @@ async function makeFiles({ specs, width, dots, notes }) {
       const plain = await window.Plotly.toImage({ data: made.data, layout: made.layout }, size);
       const drawn = addNote(plain, n === parts.length - 1 && notes[name] || "", made);
       const svg = await embedTypeface(setSize(drawn.svg, drawn));
-      files[n ? name + "-part-" + (n + 1) : name] = { svg, png: await renderPng(svg, drawn, dots) };
+      // What leads to addresses of the server is left out.
+      const figure = { data: made.data.map((trace) => ({ ...trace, customdata: undefined })), layout: made.layout };
+      files[n ? name + "-part-" + (n + 1) : name] = { svg, figure, png: await renderPng(svg, drawn, dots) };
     }
   }
   const text = document.createElement("pre");

@@ -107,6 +107,7 @@ def test_the_folder_holds_data_and_a_script_that_draws_them(output: PaperOutput)
         "figures/02-leaderboard-board.plotly.json", "figures/04-leaderboard-board.plotly.json",
     ]  # fmt: skip
     assert all(json.loads(files[name])["data"] for name in figures)
+    assert "data:font/woff2" in files["figures/fonts.css"].decode()
     assert files["data/03-leaderboard-board.csv"].decode().startswith("agent,")
     compile(files["draw_figures.py"], "draw_figures.py", "exec")
     assert "03-leaderboard-board" in files["README.md"].decode()

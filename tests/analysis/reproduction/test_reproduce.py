@@ -189,7 +189,7 @@ def test_what_is_missing_is_named_and_costs_nothing_else(
         )
         if name == "effects-valid-changes":
             raise NotPrinted("Chromium did not print the figure within 120 s.")
-        files = json.dumps({name: {"svg": "<svg/>", "png": ""}})
+        files = json.dumps({name: {"svg": "<svg/>", "png": "", "figure": {}}})
         return f'<pre id="figure-files">{escape(files)}</pre>'
 
     monkeypatch.setattr(files, "chromium", lambda: "/usr/bin/true")
