@@ -393,8 +393,22 @@ document.addEventListener("click", (event) => {
 document.addEventListener("scroll", (event) => {
   if (event.target === talk() && atEnd()) find("[data-to-end]").hidden = true;
 }, true);
+// A duel is swapped as a whole, so a log beside it says what is new, each message once.
+const heard = new Set();
+let whose = "";
+function announce(opened) {
+  const log = find("#room-news");
+  if (!log) return;
+  const newer = all(".talk-line").filter((line) => !heard.has(line.id));
+  for (const line of newer) heard.add(line.id);
+  const words = newer.filter((line) => line.closest("[data-side]") && !line.classList.contains("own"))
+    .map((line) => line.closest("[data-side]").dataset.side + ": " + find("#" + line.id + "-text").textContent);
+  if (whose !== (whose = find("#session-turn").textContent.trim())) words.push(whose);
+  if (!opened && words.length) log.replaceChildren(...words.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
+}
 let lines = -1;
 function settleLines() {
+  announce(lines < 0);
   const count = all(".talk-line").length;
   const button = find("[data-to-end]");
   // Also where only the panel under the dialogue has grown: a form, or the one that shows the end.

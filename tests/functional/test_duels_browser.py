@@ -1,0 +1,174 @@
+"""Duels in a real browser: what must be answered is in sight, and each reply is announced once."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from annotation.live.play import session_state as table
+from annotation.live.setup.services import add_duel
+from annotation.models import Duel
+from benchmarks.datasets.services import save_dataset
+from benchmarks.models import Agent, Dataset
+from benchmarks.roles.services import ensure_scripted_agents
+from benchmarks.systems.adapt.dataset import load_personas
+from tests.annotation.live_sessions import carry, make_live_study, sample_dataset
+from tests.annotation.rows import make_person
+from tests.functional.axe import violations
+from tests.functional.live_pages import stored
+from tests.functional.test_annotation_loop import sign_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+WHOLE = {"ratio": 1.0}
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(autouse=True)
+def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions move when a test moves them, and pages look often whether they have."""
+    for name in ("SOON", "LATER"):
+        monkeypatch.setattr(f"annotation.live.duels.page.{name}", 0.3)
+        monkeypatch.setattr(table, name, 0.3)
+    monkeypatch.setattr("benchmarks.jobs.wake_up._send", lambda task, ids: None)
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    return make_person("ann")
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[BrowserContext]:
+    with browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True) as context:
+        yield context
+
+
+def breakfast() -> Dataset:
+    ensure_scripted_agents()
+    tasks = [pair for pair in load_personas().tasks if pair[0].id == "persona_10-eggs"]
+    return save_dataset(
+        system="adapt", name="Breakfast", version="", source="tests", licence="",
+        checksum="breakfast", tasks=tasks, shared=tasks[0][0].shared,
+    ).dataset  # fmt: skip
+
+
+def begin(
+    page: Page, url: str, player: User, *, mode: str, agents: tuple[str, str], dataset: Dataset,
+    level: str = "high",
+) -> Duel:  # fmt: skip
+    """Make a duel that one person plays, and begin it as that person."""
+    study = make_live_study(
+        mode=mode, system=dataset.system,
+        settings={"cast": {"dataset": dataset.pk, "level": level, "settings": {}, "roles": {}}},
+    )  # fmt: skip
+    study.settings["duels"] = True
+    study.save()
+    duel = add_duel(
+        study=study, plan=study.live, task=dataset.tasks.order_by("pk")[0], players={1: player},
+        agents=[Agent.objects.get(name=name, system__in=(dataset.system, "")) for name in agents],
+        by=User.objects.get(username="mia"),
+    )  # fmt: skip
+    sign_in(page, url, player.username)
+    page.goto(f"{url}/sessions/{duel.left_id}/")
+    with stored(page, "/ready/"):
+        page.get_by_role("button", name="I am ready").click()
+    go_on(duel)
+    return duel
+
+
+def go_on(duel: Duel) -> None:
+    """Both agents work until somebody is asked."""
+    for side in (duel.left, duel.right):
+        carry(side)
+
+
+def test_a_question_stays_in_sight_beside_a_long_reply(
+    live_server: Any, context: BrowserContext, phone: BrowserContext, ann: User
+) -> None:
+    page = context.new_page()
+    page.set_viewport_size({"width": 1280, "height": 720})
+    duel = begin(
+        page, live_server.url, ann, mode="persona", agents=("cook", "blind-vegan"),
+        dataset=breakfast(), level="preferences",
+    )  # fmt: skip
+    small = phone.new_page()
+    sign_in(small, live_server.url, "ann")
+    small.goto(f"{live_server.url}/sessions/{duel.left_id}/")
+    for shown in (page, small):
+        question = shown.get_by_text("How would you like your eggs?", exact=True)
+        expect(shown.locator(".talk-line").nth(20)).to_be_attached()
+        for seen in (question, shown.get_by_role("button", name="Send the answer"),
+                     shown.get_by_role("button", name="Left is better")):  # fmt: skip
+            expect(seen).to_be_in_viewport(**WHOLE)
+        assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert violations(shown) == []
+
+
+def test_judges_see_both_agents_and_all_conditions_on_one_screen(
+    live_server: Any, context: BrowserContext, ann: User
+) -> None:
+    page = context.new_page()
+    page.set_viewport_size({"width": 1280, "height": 720})
+    begin(
+        page, live_server.url, ann, mode="judge_and_simulator",
+        agents=("coin-flipper", "forgetful"), dataset=sample_dataset(),
+    )  # fmt: skip
+    expect(page.locator(".reply-mark").first).to_be_visible()
+    for each in page.locator(".reply-mark").all():
+        expect(each).to_be_in_viewport(**WHOLE)
+    expect(page.get_by_role("button", name="Send 2 verdicts")).to_be_in_viewport(**WHOLE)
+    left, right = (page.get_by_role("heading", name=f"{name} agent") for name in ("Left", "Right"))
+    boxes = [heading.bounding_box() for heading in (left, right)]
+    assert boxes[0] and boxes[1]
+    assert boxes[0]["x"] + 300 < boxes[1]["x"], "side by side, each with room for a plan"
+    assert boxes[0]["y"] == pytest.approx(boxes[1]["y"], abs=1)
+    assert violations(page) == []
+
+
+# Notes what the page's live regions say, as a screen reader would: what is added to them, and
+# what they hold when they are added themselves.
+LISTEN = """() => {
+  const regions = "[role=log], [role=status], [role=alert], [aria-live=polite]";
+  window.said = [];
+  new MutationObserver((changes) => {
+    for (const node of changes.flatMap((change) => [...change.addedNodes])) {
+      const element = node.nodeType === 1 ? node : null, parent = node.parentElement;
+      const spoken = parent?.closest(regions) ? [node] : element?.querySelectorAll(regions) || [];
+      for (const one of spoken) {
+        const text = one.textContent.trim();
+        if (text && (one.nodeType === 1 ? one : parent).checkVisibility()) window.said.push(text);
+      }
+    }
+  }).observe(document.body, {childList: true, subtree: true});
+}"""
+
+
+def test_each_reply_is_announced_once(live_server: Any, context: BrowserContext, ann: User) -> None:
+    page = context.new_page()
+    page.add_init_script(f"addEventListener('DOMContentLoaded', {LISTEN})")
+    duel = begin(
+        page, live_server.url, ann, mode="simulator", agents=("coin-flipper", "forgetful"),
+        dataset=sample_dataset(),
+    )  # fmt: skip
+    expect(page.get_by_role("log")).to_contain_text("Right agent: ", timeout=15_000)
+    expect(page.get_by_role("log")).to_contain_text("Your turn: ")
+    with stored(page, "/vote/"):
+        page.get_by_role("button", name="Left is better").click()
+    expect(page.get_by_text("Your vote in turn 1")).to_be_visible()
+    for _ in range(2):
+        field = page.locator("#session-desk textarea[name=text]")
+        with stored(page):
+            field.fill("The kit leaks at every joint.")
+            page.get_by_role("button", name="Send message").click()
+        page.wait_for_timeout(1000)
+    go_on(duel)
+    expect(page.get_by_role("heading", name="Turn 2")).to_be_attached(timeout=15_000)
+    expect(page.locator(".talk-line").last).to_be_attached()
+    said = page.evaluate("said")
+    replies = [text for text in said if text.startswith(("Left agent: ", "Right agent: "))]
+    shown = page.locator("[data-side] .talk-line:not(.own)").count()
+    assert shown >= 4 and len(replies) == len(set(replies)) == shown
+    assert not any("The kit leaks" in text for text in said), "what the player said themselves"
+    assert len([text for text in said if "Dialogues" in text or "Copy" in text]) == 0
