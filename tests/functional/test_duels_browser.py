@@ -106,6 +106,34 @@ def test_a_question_stays_in_sight_beside_a_long_reply(
         assert violations(shown) == []
 
 
+def test_on_a_phone_one_side_stands_below_the_other(
+    live_server: Any, phone: BrowserContext, ann: User
+) -> None:
+    page = phone.new_page()
+    begin(
+        page, live_server.url, ann, mode="simulator", agents=("coin-flipper", "forgetful"),
+        dataset=sample_dataset(),
+    )  # fmt: skip
+    page.reload()
+    expect(page.locator(".sides > div").nth(1)).to_be_visible()
+    for width in (320, 390, 700, 800, 1024):
+        page.set_viewport_size({"width": width, "height": 700})
+        for at in (0, 300, 10_000):
+            page.locator("#room-talk").evaluate("(talk, at) => { talk.scrollTop = at }", at)
+            left, right = (
+                page.locator(f"[data-side='{name} agent']").bounding_box()
+                for name in ("Left", "Right")
+            )
+            assert left and right
+            apart = (
+                left["x"] + left["width"] <= right["x"]
+                or left["y"] + left["height"] <= right["y"]
+                or right["y"] + right["height"] <= left["y"]
+            )
+            assert apart, f"{width} px wide, scrolled to {at}: one side covers the other"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_judges_see_both_agents_and_all_conditions_on_one_screen(
     live_server: Any, context: BrowserContext, ann: User
 ) -> None:
