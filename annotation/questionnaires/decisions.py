@@ -56,7 +56,7 @@ def mark_text(scale: Scale, mark: str, texts: Mapping[str, str]) -> str:
     if not scale.each:
         return texts.get(mark, mark)
     key, decision = read_mark(mark)
-    return f"{texts.get(key, key)}: {DECISIONS[decision]}"
+    return f"{texts.get(key, key).removesuffix('.')}: {DECISIONS[decision]}"
 
 
 def telling_marks(scale: Scale, marks: Iterable[str]) -> list[str]:

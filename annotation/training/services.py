@@ -15,12 +15,10 @@ from annotation.questionnaires import Slot, load_questionnaire
 from annotation.questionnaires.decisions import (
     RESPECTED,
     VIOLATED,
+    decision_mark,
     mark_text,
     read_mark,
-    telling_marks,
-    violated_keys,
 )
-from annotation.questionnaires.types import Scale
 from benchmarks.models import Candidate, Constraint
 
 Training = Participant.Training
@@ -95,7 +93,8 @@ class TrainingComparison(NamedTuple):
     """One place of a training item at which something was expected.
 
     ``answer`` and ``expected`` hold one text for each mark, or one for all. ``missed`` and
-    ``extra`` are marks that were expected and not made, or made and not expected.
+    ``extra`` are marks that were expected and not made, or made and not expected. Where each
+    condition is decided, the texts are of those that should be violated or were decided otherwise.
     """
 
     title: str
@@ -252,16 +251,26 @@ def _compared(
     if "chosen" in expected:
         wanted, scale = list(expected["chosen"]), question.scale
         given = answer.chosen if answer is not None else None
-        marked = telling_marks(scale, given or ())
-        words = {mark: mark_text(scale, mark, names) for mark in marked}
-        violated = violated_keys(scale, marked)
+        missed: tuple[str, ...] = ()
+        extra: tuple[str, ...] = ()
+        if scale.each:
+            decided = dict(map(read_mark, given or ()))
+            due = dict.fromkeys(decided, RESPECTED) | dict.fromkeys(wanted, VIOLATED)
+            # What is rightly not violated goes without saying.
+            shown = [key for key in due if due[key] == VIOLATED or decided.get(key) != due[key]]
+            answers = (decision_mark(key, decided[key]) for key in shown if key in decided)
+            said = tuple(mark_text(scale, mark, names) for mark in answers)
+            asked = tuple(mark_text(scale, decision_mark(key, due[key]), names) for key in shown)
+        else:
+            said = tuple(names.get(key, key) for key in given or ())
+            asked = tuple(names.get(key, key) for key in wanted)
+            missed = tuple(names.get(key, key) for key in wanted if key not in (given or ()))
+            extra = tuple(names.get(key, key) for key in given or () if key not in wanted)
         return TrainingComparison(
             title, of,
-            answer=("not answered",) if given is None else tuple(words.values()) or (NONE_MARKED,),
-            expected=tuple(names.get(key, key) for key in wanted) or (NONE_MARKED,),
-            why=why, right=right,
-            missed=tuple(names.get(key, key) for key in wanted if key not in violated),
-            extra=tuple(words[mark] for mark in marked if _key_of(scale, mark) not in wanted),
+            answer=("not answered",) if given is None else said or (NONE_MARKED,),
+            expected=asked or (NONE_MARKED,),
+            why=why, right=right, missed=missed, extra=extra,
         )  # fmt: skip
     value = answer.value if answer is not None else None
     return TrainingComparison(
@@ -270,10 +279,6 @@ def _compared(
         expected=(" or ".join(question.scale.label(v) for v in expected["values"]),),
         why=why, right=right,
     )  # fmt: skip
-
-
-def _key_of(scale: Scale, mark: str) -> str:
-    return read_mark(mark)[0] if scale.each else mark
 
 
 def condition_texts(item: Item) -> dict[str, str]:

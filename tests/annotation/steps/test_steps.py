@@ -250,6 +250,40 @@ def test_marks_are_compared_as_sets(trainee: Study, ann: User) -> None:
     assert compare_item(fresh)[0].right
 
 
+def test_each_decision_that_differs_stands_beside_the_expected_one(
+    trainee: Study, ann: User
+) -> None:
+    Study.objects.filter(pk=trainee.pk).update(questionnaire="violation_check@3")
+    item = Assignment.objects.get(study=trainee, part="training", position=1)
+    questions = load_questionnaire("violation_check@3").questions
+    question = next(q for q in questions if q.scale.each)
+    item.item.asked = [question.key]
+    item.item.subjects = {"turn": ["1"], "world": ["w1", "w2", "w3"], "user": []}
+    item.item.expected = {f"{question.key}.turn-1": {"chosen": ["w1"]}}
+    item.item.save()
+    item.ratings.all().delete()
+    chosen = ["w1:not_violated", "w2:cannot_tell", "w3:not_violated"]
+    edit = item.edits.create(
+        client_id="1" * 32, question=question.key, subject="turn-1", chosen=chosen, by=ann
+    )
+    rating = item.ratings.create(
+        question=question.key, subject="turn-1", chosen=chosen, edit=edit, updated_at=timezone.now()
+    )
+    Assignment.objects.filter(pk=item.pk).update(state=Assignment.State.SUBMITTED)
+    browser = Client()
+    browser.force_login(ann)
+    page = browser.get(f"/studies/{trainee.pk}/training/1/feedback/").content.decode()
+    # The full stop of a condition does not stand before the colon.
+    assert "<dt>You</dt><dd>No hammer here: not violated<br>w2: cannot tell</dd>" in page
+    assert "<dt>Expected</dt><dd>No hammer here: violated<br>w2: not violated</dd>" in page
+    assert "w3" not in page
+    rating.chosen = ["w1:violated", "w2:not_violated", "w3:not_violated"]
+    rating.save()
+    fresh = Assignment.objects.select_related("study", "item").get(pk=item.pk)
+    (row,) = compare_item(fresh)
+    assert row.right and row.answer == row.expected == ("No hammer here: violated",)
+
+
 # --- Breaks and messages --------------------------------------------------------------------------
 
 
