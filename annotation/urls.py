@@ -6,6 +6,7 @@ from annotation.adjudication import views as adjudication
 from annotation.audit_log import views as record
 from annotation.consent import views as consent
 from annotation.desk import break_views
+from annotation.desk import keys as desk_keys
 from annotation.desk import views as desk
 from annotation.exports import views as exports
 from annotation.home import views as home
@@ -177,6 +178,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("demo/again/", home.load_again, name="load_again"),
     path("demo/delete/", home.demo_delete, name="demo_delete"),
     path("away/", desk.away, name="away"),
+    path("studies/keys/", desk_keys.keys, name="desk_keys"),
     path("away.js", desk.worker, name="away_worker"),
     path("studies/", studies.study_list, name="study_list"),
     path("studies/new/", planning.study_new, name="study_new"),

@@ -19,6 +19,7 @@ from annotation.assignments.services import next_position, was_taken_back
 from annotation.desk.break_views import rested_at
 from annotation.desk.breaks import minutes_without_break
 from annotation.desk.form import DeskAnswer
+from annotation.desk.keys import keys_of_session
 from annotation.desk.posted_form import form_edits, shown_before, typed_places
 from annotation.desk.selectors import DeskPage, load_desk
 from annotation.desk.services import (
@@ -117,7 +118,7 @@ def _show(
         "reason_kind": request.POST.get("reason_kind", ""),
         "skip_reasons": SKIP_REASONS,
         "was": shown_before(page.stored),
-        "settings": _settings(page, access),
+        "settings": _settings(request, page, access),
     }
     if item.part == Part.MAIN and not locked and page.participant is not None:
         rested = rested_at(request, access.study)
@@ -150,7 +151,7 @@ def folds_cookie(user: User) -> str:
     return f"desk_folded_{user.pk}"
 
 
-def _settings(page: DeskPage, access: StudyAccess) -> dict[str, Any]:
+def _settings(request: HttpRequest, page: DeskPage, access: StudyAccess) -> dict[str, Any]:
     """Return what the script needs to know. The queue in the browser is kept apart by person.
 
     ``places`` maps the names of form fields to what is stored there and its version.
@@ -159,6 +160,8 @@ def _settings(page: DeskPage, access: StudyAccess) -> dict[str, Any]:
     return {
         "owner": str(access.user.pk),
         "foldsCookie": folds_cookie(access.user),
+        "keys": keys_of_session(request),
+        "keysAddress": reverse("annotation:desk_keys"),
         "answers": desk_url(item, name="answers"),
         "submit": desk_url(item, name="submit"),
         "here": desk_url(item),

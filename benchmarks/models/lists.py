@@ -8,7 +8,8 @@ class ListColumns(models.Model):
     """The columns of one list that a person switched on or off.
 
     ``shown`` maps the key of a column to whether it is shown; columns that are not in it are shown
-    as the list's default has it, so that a new column appears for everybody.
+    as the list's default has it, so that a new column appears for everybody. The keys that a person
+    chose for the desk are kept here, too, as a list of that name (`annotation.desk.keys`).
     """
 
     user = models.ForeignKey(

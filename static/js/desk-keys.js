@@ -1,25 +1,24 @@
 // The desk's keys: what each does, and which a person chose instead.
 
+import { token } from "./saving.js";
+
 // --- A person's own keys -----------------------------------------------------------------------
 // Keys of one character act alone, with Alt, or not at all, and any of them may be moved to another
-// character, as somebody chose in the dialog of guidelines. Kept in this browser, by account.
+// character, as somebody chose in the dialog of guidelines.
 // Returns what an event's key means to the desk; empty where it means nothing.
-function chosenKeys(owner, help) {
+function chosenKeys(settings, signal, help) {
   const mode = document.getElementById("key-mode");
   const form = document.getElementById("key-form");
   if (!mode || !form) return ({ key, altKey }) => (altKey ? "" : key);
-  const kept = "desk-keys." + owner, keptKeys = "desk-keymap." + owner;
-  mode.value = localStorage.getItem(kept) || "alone";
-  mode.addEventListener("change", () => localStorage.setItem(kept, mode.value));
+  const choice = keptChoice(settings, signal), chosen = choice.keys;
+  mode.value = choice.mode;
+  mode.addEventListener("change", () => {
+    choice.mode = mode.value;
+    choice.keep();
+  });
 
   const words = keysOf(help);
   const error = form.querySelector("[data-error]"), rows = form.querySelector("[data-rows]");
-  let chosen = {};
-  try {
-    chosen = JSON.parse(localStorage.getItem(keptKeys)) || {};
-  } catch (fault) {
-    // What is kept cannot be read: the usual keys.
-  }
   const keyFor = (meaning) => chosen[meaning] || meaning;
   const inputs = Array.from(words, ([meaning, what]) => {
     const label = document.createElement("label");
@@ -47,12 +46,12 @@ function chosenKeys(owner, help) {
     }
     return null;
   }
-  form.addEventListener("submit", (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (event.submitter?.value === "reset") for (const input of inputs) input.value = input.dataset.meaning;
     const found = conflict();
     for (const input of inputs) input.toggleAttribute("aria-invalid", Boolean(found) && input.value === found[0].value);
-    error.textContent = found ? found[1] : "Saved for this account in this browser.";
+    error.textContent = found ? found[1] : "Saving…";
     error.classList.toggle("errorlist", Boolean(found));
     if (found) {
       found[0].focus();
@@ -63,8 +62,8 @@ function chosenKeys(owner, help) {
       if (value === dataset.meaning) delete chosen[dataset.meaning];
       else chosen[dataset.meaning] = value;
     }
-    localStorage.setItem(keptKeys, JSON.stringify(chosen));
     draw();
+    error.textContent = await choice.keep() ? "Saved for your account." : "Saved in this browser, and for your account once you are online.";
   });
   draw();
 
@@ -76,6 +75,37 @@ function chosenKeys(owner, help) {
     const meaning = Array.from(words.keys()).find((one) => keyFor(one) === typed);
     return meaning || (words.has(typed) ? "" : typed);
   };
+}
+
+// What a person chose, kept for the account. What the server has not taken yet waits in this browser, by
+// account, and comes first. keep() sends it; returns whether the server has it.
+function keptChoice({ owner, keys, keysAddress }, signal) {
+  const places = { mode: "desk-keys." + owner, keys: "desk-keymap." + owner };
+  const unsent = (name) => localStorage.getItem(places[name]);
+  const choice = { mode: unsent("mode") || keys?.mode || "alone", keys: keys?.keys || {} };
+  try {
+    choice.keys = JSON.parse(unsent("keys")) || choice.keys;
+  } catch (fault) {
+    // What waits cannot be read: what the server has.
+  }
+  async function send() {
+    const body = JSON.stringify({ mode: choice.mode, keys: choice.keys });
+    const headers = { "X-CSRFToken": token(), "X-Answers-Of": owner, "Content-Type": "application/json" };
+    const response = await fetch(keysAddress, { method: "POST", headers, body, redirect: "error", keepalive: true }).catch(() => null);
+    if (!response?.ok) return false;
+    // Another choice may have been made meanwhile, which is still to be taken.
+    if (body === JSON.stringify({ mode: choice.mode, keys: choice.keys })) for (const place of Object.values(places)) localStorage.removeItem(place);
+    return true;
+  }
+  const sendWaiting = () => (unsent("mode") || unsent("keys")) && send();
+  window.addEventListener("online", sendWaiting, { signal });
+  sendWaiting();
+  choice.keep = () => {
+    localStorage.setItem(places.mode, choice.mode);
+    localStorage.setItem(places.keys, JSON.stringify(choice.keys));
+    return send();
+  };
+  return choice;
 }
 
 // Key → what it does, from the list in the dialog; a range of digits stands for all of them.
@@ -96,7 +126,7 @@ function keysOf(help) {
 // --- What keys do ------------------------------------------------------------------------------
 // choose(key): answers the question in focus; true if the key is one of its options. leave(field): Escape
 // in a text field. confirmText(field): Enter in it; true if that moved on. actions: all other keys.
-export function bindKeys({ signal, owner, help, submit, choose, leave, confirmText, actions }) {
+export function bindKeys({ signal, settings, help, submit, choose, leave, confirmText, actions }) {
   let arrowing = false;
   // Shift and arrows extend the selection by words and lines, wherever the focus is.
   function changeSelection(key) {
@@ -107,7 +137,7 @@ export function bindKeys({ signal, owner, help, submit, choose, leave, confirmTe
     selection.modify("extend", along ? way : way === "up" ? "backward" : "forward", along ? "word" : "line");
     return true;
   }
-  const keyOf = chosenKeys(owner, help);
+  const keyOf = chosenKeys(settings, signal, help);
   function act(event) {
     const { target } = event;
     const key = keyOf(event);

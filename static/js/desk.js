@@ -373,7 +373,7 @@ function openDesk(desk) {
   }
   if (find("[data-comment]")) find("[data-comment]").addEventListener("click", () => write(focus.name(), "comment"));
   const keys = bindKeys({
-    signal, owner: settings.owner, help, submit, confirmText,
+    signal, settings, help, submit, confirmText,
     choose: locked ? sayLocked : choose,
     leave(field) {
       if (field === reading.search) reading.leaveSearch();

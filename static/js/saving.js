@@ -16,7 +16,7 @@ const cookie = (name) => {
   return found ? decodeURIComponent(found.slice(name.length + 1)) : "";
 };
 // Read from the cookie, because signing in again in another tab changes the token.
-const token = () => cookie("csrftoken") || (document.querySelector("[name=csrfmiddlewaretoken]") || {}).value || "";
+export const token = () => cookie("csrftoken") || (document.querySelector("[name=csrfmiddlewaretoken]") || {}).value || "";
 
 function makeId() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

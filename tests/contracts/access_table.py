@@ -275,6 +275,7 @@ annotation:demo_delete            GET  login    403      403      403      403  
 annotation:demo_delete            POST login    403      403      403      403      403      403      403      403      moved
 annotation:away                   GET  ok       ok       ok       ok       ok       ok       ok       ok       ok       ok
 annotation:away_worker            GET  ok       ok       ok       ok       ok       ok       ok       ok       ok       ok
+annotation:desk_keys              POST login    422      422      422      422      422      422      422      422      422
 annotation:study_list             GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
 annotation:study_new              GET  login    403      403      403      403      403      403      403      ok       ok
 annotation:study_new              POST login    403      403      403      403      403      403      403      422      422

@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
+from annotation.desk.keys import chosen_keys
 from annotation.desk.trajectories import load_turns
 from annotation.models import Assignment, Rating, RatingEdit, Study
 from tests.annotation.desk.test_turn_by_turn import give_turns
@@ -348,6 +349,45 @@ def test_two_tabs_show_what_the_other_saved(
     assert said(first_item(study)) == {"feasibility.turn-1": None}
 
 
+# Whether the server has taken what waits in the browser, within ten seconds.
+TAKEN = """async (place) => {
+  for (let tries = 0; tries < 200 && localStorage.getItem(place) !== null; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  return localStorage.getItem(place) === null;
+}"""
+
+
+def test_chosen_keys_wait_for_the_network_and_come_along_to_another_browser(
+    live_server: Any, tab: Page, context: BrowserContext, browser: Browser, ann: User
+) -> None:
+    study = make_kind("turn_scores@3", ann)
+    open_item(tab, live_server.url, study)
+    context.set_offline(True)
+    tab.get_by_role("button", name="Guidelines").click()
+    tab.get_by_text("Change keys").click()
+    tab.get_by_label("answer 4").fill("r")
+    tab.get_by_role("button", name="Save keys").click()
+    message = tab.locator("#key-form [data-error]")
+    expect(message).to_have_text("Saved in this browser, and for your account once you are online.")
+    assert chosen_keys(ann.pk) is None
+    waiting = f"localStorage.getItem('desk-keymap.{ann.pk}')"
+    assert tab.evaluate(waiting) == '{"4":"r"}'
+    context.set_offline(False)
+    assert tab.evaluate(TAKEN, f"desk-keymap.{ann.pk}")
+    assert chosen_keys(ann.pk) == {"mode": "alone", "keys": {"4": "r"}}
+    tab.get_by_role("button", name="Close").click()
+    choose_keys(tab, "alt")
+    assert tab.evaluate(TAKEN, f"desk-keys.{ann.pk}")
+    with browser.new_context() as elsewhere:
+        other = elsewhere.new_page()
+        sign_in(other, live_server.url)
+        open_item(other, live_server.url, study)
+        other.keyboard.press("r")
+        answered(other, "0 of 8")
+        other.keyboard.press("Alt+r")
+        answered(other, "1 of 8")
+
+
 def test_keys_can_be_chosen_freely_and_conflicts_are_refused(
     live_server: Any, tab: Page, ann: User
 ) -> None:
@@ -367,6 +407,7 @@ def test_keys_can_be_chosen_freely_and_conflicts_are_refused(
     expect(tab.locator("#key-form [data-error]")).to_contain_text("Two actions have “?”")
     undo.fill("z")
     tab.get_by_role("button", name="Save keys").click()
+    expect(tab.locator("#key-form [data-error]")).to_have_text("Saved for your account.")
     assert violations(tab) == []
     tab.get_by_role("button", name="Close").click()
     press("4")  # moved away, so it means nothing
