@@ -80,8 +80,15 @@ class ExportedAssignment:
     model: str | None
     other: int | None
     other_model: str | None
+    span_first: int | None
+    span_last: int | None
     edits: list[ExportedEdit] = field(default_factory=list)
     adjudicated: Mapping[Where, Adjudication] = field(default_factory=dict)
+
+    @property
+    def span(self) -> str:
+        """Return the first and last turn of a part in its whole session; empty for a whole one."""
+        return "" if self.span_first is None else f"{self.span_first}-{self.span_last}"
 
     @property
     def places(self) -> dict[Where, ExportedAnswer]:
@@ -103,6 +110,7 @@ _FIELDS = (
     "item__task__external_id", "item__task__dataset__name", "item__task__dataset__version",
     "trajectory", "trajectory__attempt", "trajectory__run__level", "trajectory__run__condition",
     "trajectory__run__agent__name", "item__other", "item__other__run__agent__name",
+    "trajectory__payload__metadata__span__first", "trajectory__payload__metadata__span__last",
 )  # fmt: skip
 # Marks are read where there are any: to look for them in every row takes longer than the rest.
 _MARKS = Cast("chosen", TextField())

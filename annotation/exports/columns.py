@@ -56,6 +56,13 @@ _ITEM = (
     ExportColumn("model", "text", "name of the agent that made the trajectory", telling=True),
     ExportColumn("trajectory_id", "whole", "the trajectory on this installation", True, True),
     ExportColumn(
+        "span",
+        "text",
+        "of a part of a longer session: its first and last turn there, such as 30-45; `turn` "
+        "counts from 1 within the part",
+        telling=True,
+    ),
+    ExportColumn(
         "other_model",
         "text",
         "of two trajectories side by side: the agent of the second one; `model` made the first",

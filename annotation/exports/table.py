@@ -143,6 +143,7 @@ class AssignmentTables:
                 "attempt": assignment.attempt,
                 "model": assignment.model,
                 "trajectory_id": assignment.trajectory,
+                "span": assignment.span,
                 "other_model": assignment.other_model,
                 "other_trajectory_id": assignment.other,
                 "probability": self._probability(assignment),

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.access import MAKE_STUDIES, person
@@ -246,8 +247,9 @@ def _made(request: HttpRequest, study: Study, planned: PlannedStudy) -> HttpResp
     if study.status == Study.Status.DRAFT:
         messages.success(request, "The draft is stored.")
         return redirect("annotation:study_design", pk=study.pk)
-    words = "wait in the pool" if planned.plan.dealing == "pool" else "are dealt"
-    messages.success(request, f"The study is open. {planned.assignments:,} assignments {words}.")
+    where = "in the pool" if planned.plan.dealing == "pool" else "dealt"
+    count = f"{planned.assignments:,} assignment{pluralize(planned.assignments)}"
+    messages.success(request, f"The study is open, with {count} {where}.")
     free = planned.plan.lists > len(planned.people)
     return redirect("annotation:study_people" if free else "annotation:study", pk=study.pk)
 

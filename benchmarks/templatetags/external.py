@@ -38,6 +38,11 @@ def map_of_session(trajectory: Trajectory) -> dict[str, Any]:
     return {
         "map": known,
         "count": len(known.kinds),
+        "steps": [
+            ("Message", "k", "j", len(known.kinds) < 2),
+            ("Turn", "T", "t", len(known.counts) < 2),
+            ("Error", "E", "e", not known.errors),
+        ],
         "columns": columns,
         "lanes": [
             (_counted(name, total), total, "".join(f"M{x} {4 * place}h1v3h-1z" for x in lane))

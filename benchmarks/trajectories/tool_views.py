@@ -28,7 +28,9 @@ ESCAPES = re.compile(
     r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])"
 )
 # Where programs say how a command ended; looked for in the first and last characters only.
-_EXIT = re.compile(r"(?:exit code:?|returncode>|exit_code\W{1,4}) ?(-?[0-9]{1,5})", re.IGNORECASE)
+_EXIT = re.compile(
+    r"(?:exit code:?|exited with code|returncode>|exit_code\W{1,4}) ?(-?[0-9]{1,5})", re.IGNORECASE
+)
 _HEAD, _TAIL = 160, 200
 LineKind = Literal["same", "added", "removed"]
 

@@ -239,7 +239,7 @@ document.addEventListener("click", (event) => {
   else if (target.closest("[data-close]") || target.matches("dialog[open]")) target.closest("dialog")?.close();
 });
 
-export const isTyping = (element) => element.closest("input, textarea, select, [contenteditable]");
+export const isTyping = (element) => element.closest("input:not([type=range]), textarea, select, [contenteditable]");
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     hideTip();

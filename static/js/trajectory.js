@@ -271,7 +271,7 @@ function openTrajectory(page) {
   follow();
 }
 
-// Moves by messages: by the range, by links to messages, and from error to error. Each message's kinds are the
+// Moves by messages: by the range, by links to messages, and to the next message, turn or error. Each message's kinds are the
 // bits of a character of data-kinds; data-sizes holds how many messages each turn has.
 const KINDS = ["message", "thinking", "call", "result", "error", "plan"];
 const ERROR = 1 << KINDS.indexOf("error");
@@ -294,7 +294,7 @@ function openMap(map, { page, turns, go }) {
     return { turn: Number(map.dataset.first) + index, place: number - before };
   }
   let wanted = 0;
-  async function show(number) {
+  async function show(number, { follow = true } = {}) {
     wanted = number;
     range.value = number;
     tell(number);
@@ -311,8 +311,11 @@ function openMap(map, { page, turns, go }) {
     const message = messageAt(number);
     if (!message || wanted !== number) return;
     for (let fold = message.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    page.style.setProperty("--bars", `calc(2.4rem + ${map.offsetHeight}px)`);
     message.scrollIntoView({ block: "start" });
     history.replaceState(null, "", "#m-" + number);
+    // The next Tab leads to what the message holds; whoever moves the range goes on moving it.
+    if (follow) message.querySelector("a.turn-note").focus({ preventScroll: true });
   }
   // The message that the reader is at: the first one that ends below the bars that stay in sight.
   function current() {
@@ -325,13 +328,14 @@ function openMap(map, { page, turns, go }) {
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => {
       if (document.activeElement === range) return;
-      const number = current();
+      const bottom = scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
+      const number = bottom ? here() : current();
       range.value = number;
       tell(number);
     });
   }, { passive: true });
   range.addEventListener("input", () => tell(Number(range.value)));
-  range.addEventListener("change", () => show(Number(range.value)));
+  range.addEventListener("change", () => show(Number(range.value), { follow: false }));
   map.addEventListener("submit", (event) => {
     event.preventDefault();
     show(Number(range.value));
@@ -340,15 +344,28 @@ function openMap(map, { page, turns, go }) {
     const box = event.currentTarget.getBoundingClientRect();
     show(Math.min(bits.length, 1 + Math.floor(((event.clientX - box.left) / box.width) * bits.length)));
   });
-  for (const button of all("[data-error]", map)) {
+  const isGoal = { message: () => true, turn: (number) => placeOf(number).place === 1, error: (number) => bits[number - 1] & ERROR };
+  // The last messages of a page never come to its top, so the one in focus counts while it is in sight.
+  function here() {
+    const focused = document.activeElement.closest(".utterance[id]");
+    const box = focused?.getBoundingClientRect();
+    return box && box.bottom > 0 && box.top < innerHeight ? Number(focused.id.slice(2)) : Number(range.value);
+  }
+  for (const button of all("[data-step]", map)) {
     button.addEventListener("click", () => {
-      const by = Number(button.dataset.error);
-      let number = Number(range.value) + by;
-      while (number >= 1 && number <= bits.length && !(bits[number - 1] & ERROR)) number += by;
+      const by = Number(button.dataset.step);
+      const goal = button.dataset.goal;
+      let number = here() + by;
+      while (number >= 1 && number <= bits.length && !isGoal[goal](number)) number += by;
       if (number >= 1 && number <= bits.length) show(number);
-      else output.value = by > 0 ? "No error after this message" : "No error before this message";
+      else output.value = "No " + goal + (by > 0 ? " after this message" : " before this message");
     });
   }
+  map.querySelector("[data-unfold-message]").addEventListener("click", () => {
+    const folds = all("details", messageAt(here()) || map);
+    const open = folds.some((fold) => !fold.open);
+    for (const fold of folds) fold.open = open;
+  });
   document.addEventListener("click", (event) => {
     const link = event.target.closest("[data-message]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;

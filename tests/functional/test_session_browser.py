@@ -49,5 +49,16 @@ def test_a_reader_moves_by_errors_the_slider_and_the_address(
     expect(where).to_have_text("Message 84 of 201: call")
     page.keyboard.press("e")  # also while the slider has the focus
     expect(where).to_have_text("Message 163 of 201: result, error")
+    # The focus is at the message, so that keys go on from there and Tab leads into it.
+    expect(page.locator("#m-163 .turn-note")).to_be_focused()
+    fold = page.locator("#m-163 details")
+    expect(fold).to_have_attribute("open", "")
+    page.keyboard.press("o")
+    expect(fold).not_to_have_attribute("open", "")
+    page.keyboard.press("Tab")
+    expect(fold.locator("summary")).to_be_focused()
+    page.keyboard.press("j")
+    expect(where).to_have_text("Message 164 of 201: call")
+    expect(page.locator("#m-164 .turn-note")).to_be_focused()
     page.goto(f"{live_server.url}/trajectories/{long_session}/#m-150")
     expect(page.locator("#m-150")).to_be_in_viewport()

@@ -18,6 +18,7 @@ from annotation.models import Annotator, Aspect, Participant, Rating
 from annotation.people.services import unblind_annotator
 from annotation.ratings.services import record_rating
 from annotation.studies.design import DRAWN
+from benchmarks.models import Trajectory
 from tests.annotation.exports.worlds import SPAN, World, history_rows, make_world, rating_rows
 from tests.annotation.rows import SECRETS
 
@@ -176,6 +177,17 @@ def test_csv_is_no_program_for_a_spreadsheet(world: World) -> None:
     first, second, *_ = (row for row in csv.DictReader(io.StringIO(text)) if row["part"] == "main")
     assert first["comment"] == "'=1+1, “so” to say"
     assert (first["chosen"], second["chosen"], first["flag"]) == ('["w1"]', "[]", "1")
+
+
+def test_parts_of_a_session_say_their_turns_there(world: World) -> None:
+    row = next(row for row in rating_rows(Scope(world.study)) if row["trajectory_id"])
+    trajectory = Trajectory.objects.get(pk=row["trajectory_id"])
+    span = {"trajectory": 1, "first": 30, "last": 45, "turns": 54}
+    trajectory.payload = {**trajectory.payload, "metadata": {"span": span}}
+    trajectory.save()
+    rows = list(rating_rows(Scope(world.study)))
+    assert {row["span"] for row in rows} == {"", "30-45"}
+    assert all((row["trajectory_id"] == trajectory.pk) == bool(row["span"]) for row in rows)
 
 
 def test_probabilities_of_drawn_items_are_in_the_table_and_not_of_those_added_later(

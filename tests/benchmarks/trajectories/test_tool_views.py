@@ -78,6 +78,7 @@ def test_commands_and_how_they_ended() -> None:
         ("<returncode>0</returncode>\n<output>\n", 0),
         ("much\n" * 500 + "[The command completed with exit code 127.]", 127),
         ("nothing stated", None),
+        ("no such file\n\nCommand exited with code 2", 2),
         ("x" * 300 + "exit code 3" + "x" * 300, None),
     ):
         assert exit_code(text) == code
