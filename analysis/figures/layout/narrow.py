@@ -39,9 +39,7 @@ def narrow_layout(
             slim[axis] = {**layout[axis], "tickangle": UPRIGHT}
             if "ticktext" in layout[axis]:
                 # Lines of an upright name would lie over the next name.
-                slim[axis]["ticktext"] = [
-                    name.replace("<br>", " ") for name in layout[axis]["ticktext"]
-                ]
+                slim[axis]["ticktext"] = [_in_one_line(name) for name in layout[axis]["ticktext"]]
             longest = letters_in(row_names(slim[axis]))
             room += max(UPRIGHT_ROOM, UPRIGHT_LETTER * longest)
     names = [name.removeprefix("yaxis") for name in layout if name.startswith("yaxis")]
@@ -110,9 +108,14 @@ def put_names_inside(slim: dict[str, Any], layout: dict[str, Any], rows: Sequenc
         ]
 
 
+def _in_one_line(name: str) -> str:
+    """Return a name without its breaks; one after a hyphen stood within a word."""
+    return re.sub(r"(?<=\w-)<br>", "", name).replace("<br>", " ")
+
+
 def _unbroken(name: str) -> str:
     """Return a name in one line where the plot has room for it: a second lies over the mark."""
-    whole = name.replace("<br>", " ")
+    whole = _in_one_line(name)
     return whole if letters_in([whole]) <= LETTERS_INSIDE else name
 
 

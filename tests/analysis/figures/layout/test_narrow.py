@@ -60,6 +60,10 @@ def test_full_cells_keep_their_names_beside() -> None:
     assert slim["xaxis"]["tickangle"] == -90
     assert slim["xaxis"]["tickvals"] == slim["xaxis"]["categoryarray"]
     assert layout["xaxis"]["tickangle"] == 0
+    broken = ["grid-visit-<br>all", "Pick and<br>place"]
+    axis = {"type": "category", "tickvals": [0, 1], "ticktext": broken}
+    upright = narrow_layout({"xaxis": axis}, names_inside=False)["xaxis"]["ticktext"]
+    assert upright == ["grid-visit-all", "Pick and place"]
 
 
 def test_a_legend_takes_its_lines() -> None:
