@@ -42,10 +42,14 @@ const box = () => find("[data-draft-url]");
 function showDraftState(state, reason) {
   const line = find("[data-draft-state]");
   if (!line) return;
+  let words = DRAFT_STATES[state];
+  if (state === "refused") words = "Draft not saved: " + reason;
+  else if (state === "waiting" && reason) words = "Draft kept in this browser: " + reason;
   line.hidden = false;
   line.dataset.state = state;
-  if (state === "refused") line.textContent = "Draft not saved: " + reason;
-  else line.textContent = state === "waiting" && reason ? "Draft kept in this browser: " + reason : DRAFT_STATES[state];
+  // Read out only what is wrong: whoever types would hear the rest at every letter.
+  line.ariaLive = state === "saving" || state === "saved" ? "off" : "polite";
+  if (line.textContent !== words) line.textContent = words;
 }
 function read(form) {
   const fields = {};
@@ -81,12 +85,14 @@ async function send(event) {
   busy = true;
   unconfirmed[draft.of] = draft.fields;
   storeLocally(draft);
+  const body = JSON.stringify({ fields: draft.fields, version: versions[draft.of] || 0 });
   let answer = null;
   try {
     answer = await fetch(draft.url, {
-      method: "POST", credentials: "same-origin", keepalive: true,
+      method: "POST", credentials: "same-origin",
+      // Browsers refuse to keep a request of more than 64 kB alive.
+      keepalive: body.length < 20000, body,
       headers: { "Content-Type": "application/json", "X-CSRFToken": draft.token },
-      body: JSON.stringify({ fields: draft.fields, version: versions[draft.of] || 0 }),
     });
   } catch { /* no network */ }
   const reply = answer && (answer.status < 500 || answer.status === 503) ? await answer.json().catch(() => ({})) : {};
@@ -361,7 +367,10 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (event.detail.serverResponse.includes("data-left")) typed = typedNow();
 });
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
-  if (event.detail.target.id === "session-desk") typed = stored ? null : typedNow();
+  const { target, fragment } = event.detail;
+  if (target.id === "session-desk") typed = stored ? null : typedNow();
+  // A status that is written anew is read out anew, even where it is the same.
+  if (target.id === "session-turn" && target.textContent.trim() === fragment.textContent.trim()) event.detail.shouldSwap = false;
 });
 for (const name of ["htmx:oobAfterSwap", "htmx:afterSettle"]) {
   document.addEventListener(name, () => {

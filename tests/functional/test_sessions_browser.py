@@ -42,6 +42,29 @@ COMPLAINT = re.compile("Security Policy|htmx:sendAbort")
 PATIENT = 15_000
 
 
+# What a screen reader reads out by itself: what is added to a log, and a status that is written.
+# Each poll brings the page as if it had changed.
+LISTEN = """() => {
+  document.addEventListener("htmx:configRequest", ({ detail }) => {
+    detail.path = detail.path.replace(/\\?v=[^&]+/, "?v=0");
+  });
+  window.heard = [];
+  const note = (role, element) => {
+    if (element.textContent.trim()) heard.push([role, element.textContent.trim()]);
+  };
+  new MutationObserver((changes) => {
+    const states = new Set();
+    for (const { target, addedNodes } of changes) {
+      const region = target.closest?.("[role=log], [role=status], [role=alert], [aria-live]");
+      if (!addedNodes.length || !region || region.ariaLive === "off") continue;
+      if (region.role !== "log") states.add(region);
+      else for (const node of addedNodes) note("log", node);
+    }
+    for (const region of states) note(region.role, region);
+  }).observe(document.body, { childList: true, subtree: true });
+}"""
+
+
 @pytest.fixture(autouse=True)
 def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions move when a test moves them, and pages look often whether they have."""
@@ -126,6 +149,9 @@ def test_the_user_is_played_with_the_keyboard_alone(
     field = page.locator("#session-desk textarea[name=text]")
     expect(field).to_be_focused(timeout=PATIENT)
     check(page)
+    # Beyond what browsers send of a page that is left.
+    field.fill("Not like this. " * 6000)
+    expect(page.locator("[data-draft-state]")).to_have_text("Draft saved", timeout=PATIENT)
     type_over(page, "Please do it another way.")
     expect(page.locator("[data-draft-state]")).to_have_text("Draft saved", timeout=PATIENT)
     # It is there in another tab, and after a reload.
@@ -251,6 +277,39 @@ def test_on_a_phone_the_field_stands_above_its_buttons(
     assert composer["height"] <= 0.25 * 844
     assert text["y"] + text["height"] <= buttons["y"]
     assert buttons["y"] + buttons["height"] <= composer["y"] + composer["height"] + 1
+    check(page)
+
+
+def test_a_screen_reader_hears_each_message_once(
+    live_server: Any, context: BrowserContext, ann: User, complaints: list[str]
+) -> None:
+    session = make_live_session(make_live_study(), [ann], max_turns=2)
+    begin(session)
+    page = sit(context, live_server.url, session, "ann", complaints)
+    field = page.get_by_role("textbox", name="Your message to the agent")
+    for number in (1, 2):
+        turn(page, "Your turn")
+        expect(field).to_be_focused(timeout=PATIENT)
+        page.evaluate(LISTEN if number == 1 else "window.heard = []")
+        field.press_sequentially(f"Please not that, {number}.")
+        expect(page.locator("[data-draft-state]")).to_have_text("Draft saved", timeout=PATIENT)
+        field.press("Control+Enter")
+        turn(page, "is writing")
+        expect(page.get_by_role("region", name="Your reply")).to_be_focused()
+        with page.expect_response(lambda response: "/state/" in response.url):
+            pass
+        carry(session)
+        turn(page, "Your turn" if number == 1 else "Session over")
+        heard = page.evaluate("heard")
+        own, *others = [words for role, words in heard if role == "log"]
+        assert own.endswith(f"Please not that, {number}.")
+        assert len(others) == 2 - number
+        states = ["The agent is writing", "Your turn" if number == 1 else "Session over"]
+        assert [words for role, words in heard if role != "log"] == states
+    expect(page.get_by_role("heading", name="Why it ended")).to_be_focused()
+    numbered = page.get_by_role("log", name="Dialogue").locator("ol.talk > li")
+    expect(numbered).to_have_count(5)
+    expect(numbered.get_by_role("button", name="Copy message 5")).to_be_visible()
     check(page)
 
 

@@ -51,17 +51,17 @@ def headline(state: SessionState, *, watched: bool = False) -> Headline:
         case "paused":
             return Headline("Paused", _paused_by(state), turn.since, "warn")
         case "stuck":
-            return Headline(
-                "No response",
-                f"{_at_work(state)[0]} did not respond. The study’s manager can see this and "
-                "continue the session. Your messages are stored; you don’t need to send anything "
-                "again.",
-                turn.since,
-                "bad",
+            next_step = (
+                "A manager can continue the session under Control."
+                if watched
+                else "The study’s manager can see this and continue the session. Your messages are "
+                "stored; you don’t need to send anything again."
             )
+            who = _at_work(state, watched=watched)[0]
+            return Headline("No response", f"{who} did not respond. {next_step}", turn.since, "bad")
         case "background":
-            who, since = _at_work(state)
-            if state.session.study.blinded and who not in (_AGENT, _OTHERS):
+            who, since = _at_work(state, watched=watched)
+            if state.session.study.blinded and not watched and who not in (_AGENT, _OTHERS):
                 # As if a person were asked.
                 title = who.removeprefix("The ").capitalize()
                 return Headline(f"{title}’s turn", "", since or turn.since, waits=True)
@@ -93,8 +93,10 @@ def writing_words(state: SessionState) -> str:
 _AGENT, _OTHERS = "The agent", "The other side"
 
 
-def _at_work(state: SessionState) -> tuple[str, datetime | None]:
-    """Return who was called last and has not replied, as players may know it."""
+def _at_work(state: SessionState, *, watched: bool = False) -> tuple[str, datetime | None]:
+    """Return who was called last and has not replied, as players may know it; those who have
+    ``watched`` read which role it is.
+    """
     S = Exchange.State
     calls = Exchange.objects.filter(
         trajectory=state.session.trajectory_id, state__in=[S.SENT, S.FAILED]
@@ -107,6 +109,9 @@ def _at_work(state: SessionState) -> tuple[str, datetime | None]:
         return (_OTHERS if own_agent else _AGENT), None
     role, sent = last
     current = state.turn.standing == "stuck" or _is_new(state, sent)
+    if watched:
+        titles = {one.name: one.title for one in find_system(state.plan.system).roles}
+        return f"The {titles.get(role, role).lower()}", sent if current else None
     return _speaker(state, role), sent if current else None
 
 

@@ -265,6 +265,9 @@ def test_a_failed_call_is_told_without_its_reason(session: LiveSession, ann: Use
     shown = page(enter(ann), session)
     assert "did not respond" in shown and "Your messages are stored" in shown
     assert "zebra" not in shown
+    watched = page(enter(User.objects.get(username="mia")), session, "watch/")
+    assert "The agent did not respond. A manager can continue the session" in watched
+    assert "zebra-7b: connection refused" in watched and "Your messages" not in watched
 
 
 def test_the_end_is_told_in_the_systems_words(session: LiveSession, ann: User) -> None:
