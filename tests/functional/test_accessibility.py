@@ -52,6 +52,24 @@ return Array.from(document.querySelectorAll(
   return !inline && (box.width < 43.5 || box.height < 43.5);
 }).map(one => one.outerHTML.slice(0, 120));
 }"""
+# Texts that are cut where a reader sets letters, words and lines wider.
+SPACED = """() => {
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(`* { line-height: 1.5 !important; letter-spacing: 0.12em !important;
+  word-spacing: 0.16em !important } p { margin-bottom: 2em !important }`);
+const isCut = one => !['visible', 'auto', 'scroll'].includes(getComputedStyle(one).overflowX)
+  && (one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1);
+const whole = Array.from(document.querySelectorAll('button, label, legend, summary, p, li, h2, a'))
+  .filter(one => one.checkVisibility() && one.clientWidth > 1 && !isCut(one));
+document.adoptedStyleSheets.push(sheet);
+const texts = whole.filter(isCut).map(one => one.outerHTML.slice(0, 120));
+document.adoptedStyleSheets.pop();
+return texts;
+}"""
+# What is pressed with a mouse and smaller than 24 px (2.5.8), at the top of the desk.
+TINY = """() => Array.from(document.querySelectorAll('.desk-bar :is(a, button)'))
+  .filter(one => one.checkVisibility()).map(one => [one, one.getBoundingClientRect()])
+  .filter(([, box]) => box.width < 24 || box.height < 24).map(([one]) => one.outerHTML)"""
 MOVING = """() => document.getAnimations().filter(one => {
   const time = one.effect.getComputedTiming();
   return time.activeDuration > 1;
@@ -138,10 +156,15 @@ class Walk:
         self._note(path, faults)
         self._note(path, violations(self.wide))
         self._note(path, self.wide.evaluate(MOVING) or [])
-        # 200 % of 1280 px.
-        self.wide.set_viewport_size({"width": 640, "height": 450})
-        over = self.wide.evaluate("document.documentElement.scrollWidth - innerWidth")
-        self._note(path, f"{over} px too wide at 200 %" if over > 0 else [])
+        self._note(path, self.wide.evaluate(TINY))
+        # Of 1280 px.
+        for percent in (200, 400):
+            self.wide.set_viewport_size({"width": 128_000 // percent, "height": 90_000 // percent})
+            over = self.wide.evaluate("document.documentElement.scrollWidth - innerWidth")
+            self._note(path, f"{over} px too wide at {percent} %" if over > 0 else [])
+        # Letters, words and lines set wider by the reader (1.4.12).
+        spaced = self.wide.evaluate(SPACED)
+        self._note(path, [f"cut when spaced wider: {text}" for text in spaced])
         self.wide.set_viewport_size({"width": 1280, "height": 900})
         self._note(path, self.small.evaluate(SMALL))
         if sheet.is_visible():
