@@ -43,6 +43,7 @@ class ToolCallView(NamedTuple):
     by: str
     command: str = ""
     changes: tuple[FileChange, ...] = ()
+    id: str = ""
 
     @property
     def preview(self) -> str:
@@ -201,6 +202,7 @@ def _message_view(
                 call.get("by", "agent"),
                 command_of(call["name"], call["arguments"]),
                 tuple(file_changes(call["name"], call["arguments"])),
+                call.get("id", ""),
             )
             for call in row.get("calls", ())
         ),

@@ -38,11 +38,13 @@ class SessionMap:
     """Kinds of all messages, a character each; how many messages each turn has.
 
     ``repeats`` gives for a message with the same text as an earlier one the number of that.
+    ``unanswered`` are the ids of the agent's calls without a result.
     """
 
     kinds: str
     counts: Mapping[int, int]
     repeats: Mapping[int, int]
+    unanswered: frozenset[str]
 
     @cached_property
     def starts(self) -> dict[int, int]:
@@ -87,7 +89,7 @@ class SessionMap:
 def session_map(trajectory: Trajectory) -> SessionMap:
     """Return the map of a trajectory whose turns hold messages; kept until its turns change."""
     version = trajectory.run.data_version
-    key = f"session-map-{trajectory.pk}-{version}-{trajectory.turn_count}"
+    key = f"session-map-2-{trajectory.pk}-{version}-{trajectory.turn_count}"
     cache = caches["template_fragments"]
     kept = cache.get(key)
     if kept is None:
@@ -99,12 +101,14 @@ def session_map(trajectory: Trajectory) -> SessionMap:
 
 def read_map(
     turns: Iterable[tuple[int, Sequence[Mapping[str, Any]]]],
-) -> tuple[str, dict[int, int], dict[int, int]]:
-    """Return kinds, counts and repeats from the stored messages of each turn."""
+) -> tuple[str, dict[int, int], dict[int, int], frozenset[str]]:
+    """Return what a map holds from the stored messages of each turn."""
     kinds: list[str] = []
     counts: dict[int, int] = {}
     repeats: dict[int, int] = {}
     first: dict[tuple[str, str], int] = {}
+    called: set[str] = set()
+    answered: set[str] = set()
     plan: tuple[str, ...] = ()
     for index, rows in turns:
         counts[index] = len(rows)
@@ -112,12 +116,18 @@ def read_map(
         for row in rows:
             bits, plan = _kinds(row, plan, tools)
             kinds.append(chr(BASE + bits))
+            called |= {
+                call.get("id", "")
+                for call in row.get("calls", ())
+                if call.get("by", "agent") == "agent"
+            }
+            answered.add(row.get("call_id", ""))
             text = row.get("text", "")
             if len(text) >= REPEATED:
                 earlier = first.setdefault((row["speaker"], text), len(kinds))
                 if earlier != len(kinds):
                     repeats[len(kinds)] = earlier
-    return "".join(kinds), counts, repeats
+    return "".join(kinds), counts, repeats, frozenset(called - answered - {""})
 
 
 def _kinds(
@@ -163,6 +173,7 @@ class MessageWindow(NamedTuple):
     messages: Sequence[tuple[int, int | None, MessageView]]
     before: MessageGap | None
     after: MessageGap | None
+    unanswered: frozenset[str]
 
 
 def message_window(
@@ -187,4 +198,5 @@ def message_window(
         ],
         MessageGap(first, start - 1) if start > first else None,
         MessageGap(end + 1, last) if end < last else None,
+        known.unanswered,
     )

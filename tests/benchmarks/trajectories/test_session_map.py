@@ -46,7 +46,7 @@ def test_kinds_of_steps_and_repeated_texts() -> None:
         {"speaker": "assistant", "calls": [plan]},
         {"speaker": "tool", "text": long},
     ]
-    kinds, counts, repeats = read_map([(1, rows[:2]), (2, rows[2:])])
+    kinds, counts, repeats, _ = read_map([(1, rows[:2]), (2, rows[2:])])
     # messages 1, thinking 2, calls 4, results 8, errors 16, plans 32
     assert [ord(char) - ord("0") for char in kinds] == [1, 2 + 4 + 32, 8, 1 + 4, 8 + 16, 4, 8]
     assert counts == {1: 2, 2: 5}
@@ -57,10 +57,26 @@ def test_a_command_that_ended_badly_is_an_error() -> None:
     calls = [{"id": "c1", "name": "shell_command", "arguments": {"command": "make"}}]
     row = {"speaker": "tool", "call_id": "c1", "name": "", "text": "Exit code: 2\nOutput:\nno"}
     fine = row | {"text": "Exit code: 0"}
-    kinds, _, _ = read_map([(1, [{"speaker": "assistant", "calls": calls}, row, fine])])
+    kinds, *_ = read_map([(1, [{"speaker": "assistant", "calls": calls}, row, fine])])
     assert [ord(char) - ord("0") for char in kinds] == [4, 8 + 16, 8]
     # Without a terminal the same words are what a file says.
     assert ord(read_map([(1, [row])])[0]) - ord("0") == 8
+
+
+@pytest.mark.django_db
+def test_a_call_whose_result_never_came_says_so(tmp_path: Path, researcher: Client) -> None:
+    calls = [{**SHELL, "id": "c1"}, {**SHELL, "id": "c2"}]
+    messages = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "c1", "content": "done"},
+    ]
+    path = tmp_path / "session.jsonl"
+    path.write_text(json.dumps({"messages": messages, "model": "m"}))
+    trajectory = import_trajectories(path=path).runs[0].trajectories.get()
+    assert session_map(trajectory).unanswered == {"c2"}
+    page = researcher.get(f"/trajectories/{trajectory.pk}/").content.decode()
+    assert page.count("The file has no result of this call.") == 1
 
 
 @pytest.mark.django_db
