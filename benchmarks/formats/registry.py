@@ -321,7 +321,11 @@ def numbered(
         mark = _mark(str(task), str(attempt))
         if mark in seen or attempt > MOST_ATTEMPTS:
             words = f"{source.name}, task {trajectory.task.id[:60]}, attempt {attempt}"
-            problems.add(words, "each attempt once", Unquoted("a second one"))
+            if attempt > MOST_ATTEMPTS:
+                most = f"at most {MOST_ATTEMPTS:,} attempts of an agent at a task"
+                problems.add(words, most, Unquoted("more; import parts under names of their own"))
+            else:
+                problems.add(words, "each attempt once", Unquoted("a second one"))
             continue
         seen.add(mark)
         yield trajectory if trajectory.attempt else replace(trajectory, attempt=attempt)

@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.problems import FileRefused
+from benchmarks.formats import registry
 from benchmarks.formats.registry import FORMATS, check_file, detect
 from benchmarks.formats.trajectory import split_turns
 from tests.benchmarks.formats import samples
@@ -183,6 +184,13 @@ def test_the_same_attempt_twice_is_refused(tmp_path: Path) -> None:
     path = samples.write(tmp_path / "t.json", samples.tau_bench() * 2)
     with pytest.raises(FileRefused, match="each attempt once"):
         check_file(path, "tau-bench")
+
+
+def test_too_many_attempts_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "MOST_ATTEMPTS", 2)
+    path = samples.write_lines(tmp_path / "c.jsonl", [{"messages": samples.CHAT}] * 3)
+    with pytest.raises(FileRefused, match="at most 2 attempts of an agent at a task"):
+        check_file(path, "openai-chat")
 
 
 @pytest.mark.parametrize("name", FORMATS)
