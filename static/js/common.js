@@ -189,6 +189,7 @@ function showTip(owner) {
   tip.setAttribute("role", "tooltip");
   tip.textContent = owner.dataset.tip;
   tip.owner = owner;
+  tip.addEventListener("pointerleave", () => setTimeout(leaveTip, 200));
   document.body.append(tip);
   placeTip();
   tipWatch.observe(owner, { attributeFilter: ["data-tip"] });
@@ -212,9 +213,14 @@ for (const [name, show] of [["pointerover", true], ["focusin", true], ["pointero
     const owner = tipOwner(event.target);
     if (!owner) return;
     if (show && !(tip && tip.owner === owner)) showTip(owner);
-    // The focused element keeps its tip when the pointer leaves.
-    if (!show && tip && tip.owner === owner && !(name === "pointerout" && owner.matches(":focus"))) hideTip();
+    if (show || !tip || tip.owner !== owner) return;
+    if (name === "focusout") hideTip();
+    else setTimeout(leaveTip, 200);
   });
+}
+// The pointer may move onto the tip, and the focused element keeps its tip when the pointer leaves.
+function leaveTip() {
+  if (tip && !tip.owner.matches(":focus, :hover") && !tip.matches(":hover")) hideTip();
 }
 document.addEventListener("scroll", placeTip, { capture: true, passive: true });
 

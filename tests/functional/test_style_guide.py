@@ -135,6 +135,14 @@ def test_undefined_value_gives_its_reason_on_focus(live_server: Any, page: Page)
     expect(page.get_by_role("tooltip")).to_contain_text("rated by two people")
     page.keyboard.press("Escape")
     expect(page.get_by_role("tooltip")).to_have_count(0)
+    # By mouse: it stays while the pointer is on it, and goes after that.
+    page.locator("body").click(position={"x": 2, "y": 2})
+    page.locator(".tiles .undefined").hover()
+    page.get_by_role("tooltip").hover()
+    page.wait_for_timeout(600)
+    expect(page.get_by_role("tooltip")).to_contain_text("rated by two people")
+    page.mouse.move(2, 2)
+    expect(page.get_by_role("tooltip")).to_have_count(0)
 
 
 def test_failed_request_is_told_in_words(live_server: Any, page: Page) -> None:
