@@ -18,7 +18,7 @@ from analysis.stats.results import Estimate
 MOST_LINES = 4
 COLUMNS = 4
 MOST_TICKS = 6
-PANEL, BETWEEN = 110, 62
+PANEL, BETWEEN = 110, 78
 
 
 def number_lines(
@@ -49,9 +49,8 @@ def number_lines(
     if len(curves) > MOST_LINES:
         rows = -(-len(curves) // COLUMNS)
         height = 40 + rows * (PANEL + BETWEEN)
-        panels = Panels(
-            len(curves), COLUMNS, list(curves), gap_x=0.03, gap_y=BETWEEN / (height - 40)
-        )
+        gap_y = BETWEEN / (height - 40 - BETWEEN)
+        panels = Panels(len(curves), COLUMNS, list(curves), gap_x=0.03, gap_y=gap_y)
         for i, (agent, pairs) in enumerate(curves.items()):
             first = i % COLUMNS == 0
             shown = {**y, "showticklabels": first, "title": {"text": up if first else ""}}

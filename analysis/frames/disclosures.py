@@ -1,9 +1,9 @@
 """What agents were told in their trajectories, and for how long they kept to it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import by_id, counted
@@ -40,21 +40,21 @@ def disclosure_frame(runs: Sequence[ChosenRun], disclosures: Disclosures) -> "Da
         violation = ViolatedThen(key, kind, text, revealed, repeated)
         violated.setdefault((pk, turn), []).append(violation)
     parts = disclosures.turn_parts
-    turns = (
-        Turn.objects.filter(trajectory__in=ids)
-        .order_by("trajectory", "index")
-        .values_list("trajectory", "index", *(f"payload__{part}" for part in parts))
-    )
+    turns: Iterable[Sequence[Any]] = sorted(violated)
+    if parts:
+        turns = (
+            Turn.objects.filter(trajectory__in=ids)
+            .order_by("trajectory", "index")
+            .values_list("trajectory", "index", *(f"payload__{part}" for part in parts))
+        )
     rows = []
     for pk, own in groupby(turns, key=itemgetter(0)):
         run, task, last, ending = trajectories[pk]
+        label, early = labels[run], ending in disclosures.early
         records = [
             TurnRecord(index, dict(zip(parts, values, strict=True)), violated.get((pk, index), ()))
             for _, index, *values in own
         ]
         for text, kind, told, broken, left_out in disclosures.read(records):
-            early = ending in disclosures.early
-            rows.append(
-                (labels[run], run, pk, task, text, kind, told, broken, last, early, left_out)
-            )
+            rows.append((label, run, pk, task, text, kind, told, broken, last, early, left_out))
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"broken": float})

@@ -1,5 +1,6 @@
 """Scores of judges, of people, or of judges corrected by people: what a page shows, and says."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -10,6 +11,7 @@ from analysis.kit.columns import Column
 from analysis.kit.links import Link
 from analysis.kit.page import Page
 from analysis.reports import system_facts
+from analysis.reports.content import Cell, number_cell, number_column, rounded
 from analysis.reports.formatting import Unit, counted, difference, listed, plural
 from analysis.stats.comparison.model_comparisons import ModelComparisons
 from analysis.stats.corrected.corrected_means import CorrectedMean, RatedUnits
@@ -54,6 +56,12 @@ class Correction(NamedTuple):
     units: Mapping[str, RatedUnits]
     plans: RatedPlans
     scores: Scores
+
+    @property
+    def whose(self) -> str:
+        """Whose scores these are, in words."""
+        only_people = self.scores == "people"
+        return "people’s scores" if only_people else "judges’ scores corrected by people"
 
     def models(
         self, *, measure: str, among: int, scale: Scale, measures: int = 1
@@ -213,14 +221,22 @@ def corrected_columns(
         columns.estimate("People", lambda name: means[name].people, unit,
                          help=f"Rated {items} alone, weighted"),
         columns.estimate("Corrected", lambda name: means[name].estimate, unit),
-        columns.number("Moved", lambda name: means[name].moved, unit,
-                       help="Corrected minus judges", reason=NOT_CORRECTED),
+        Column(number_column("Moved", help="Corrected minus judges"),
+               lambda name: _moved_cell(means[name].moved, unit)),
         columns.count("Rated", lambda name: means[name].rated,
                       help=f"Drawn {items} that people rated"),
         columns.number("Weight of judges", lambda name: means[name].weight, "number",
                        help="0 takes people alone, 1 the judges’ scores in full",
                        reason=NOT_CORRECTED),
     ]  # fmt: skip
+
+
+def _moved_cell(moved: float | None, unit: Unit) -> Cell:
+    """Return how far a correction moves a value, of shares in points."""
+    if moved is None:
+        return number_cell(None, unit, reason=NOT_CORRECTED)
+    text = difference(moved, unit, signed=True)
+    return Cell(re.sub(" points?$", " pt", text), (rounded(moved),))
 
 
 def listed_moves(moved: Sequence[tuple[float, str]], unit: Unit) -> str:

@@ -47,7 +47,8 @@ class RegistrationForm(forms.Form):
     comparisons = _text(
         "Hypotheses", 4,
         "One a line: a name, one of &gt; &lt; = ≠, and a name. Such as "
-        "<code>careful-planner &gt; coin-flipper</code>.",
+        "<code>careful-planner &gt; coin-flipper</code>; of changes per turn also "
+        "<code>all &lt; 0</code>.",
         required=True,
     )  # fmt: skip
     agents = _text(

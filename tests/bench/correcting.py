@@ -4,16 +4,19 @@
     python -m tests.bench.correcting slopes    coverage and width of changes per turn
     python -m tests.bench.correcting time      1,000,000 judges' scores with 2,000 ratings
     python -m tests.bench.correcting page      the same through the leaderboard, cold and warm
+    python -m tests.bench.correcting kept      Forgetting over 100,000 disclosures, cold and warm
 
 Judges are made biased differently by agent, so that their order of the agents is the reverse of the
 true one. Every data set has its own seed.
 """
 
+import random
 import sys
 import tempfile
 import time
 import uuid
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,7 +26,7 @@ from analysis.stats.corrected.corrected_means import RatedUnits
 from analysis.stats.corrected.corrected_pairs import CorrectedModels, correct_models
 from analysis.stats.corrected.corrected_slopes import corrected_slope
 from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
-from tests.bench.analysing import fill, measure
+from tests.bench.analysing import fill, length, make_run, measure, outcome
 from tests.bench.storing import set_up
 
 SEED, DATA_SETS = 20261128, 1000
@@ -267,6 +270,64 @@ def rate_drawn(each: int) -> None:
     print(f"{len(drawn):,} rated plans, {len(edits):,} answers")
 
 
+def disclose(tasks: int) -> int:
+    """Store ten agents' trajectories of so many tasks, and what was disclosed in them."""
+    from benchmarks.models import Agent, Dataset, Task, Trajectory, Turn, Violation
+
+    rng = random.Random(SEED)
+    dataset = Dataset.objects.create(system="adaplanbench", name="Told", version="1", checksum="1")
+    rows = Task.objects.bulk_create(
+        Task(dataset=dataset, external_id=f"t{n}", prompt=f"Tidy room {n}.") for n in range(tasks)
+    )
+    agents = Agent.objects.bulk_create(
+        Agent(name=f"agent-{n}", title=f"Agent {n}", kind="scripted") for n in range(10)
+    )
+    trajectories = Trajectory.objects.bulk_create(
+        Trajectory(run=run, task=task, status="done", turn_count=1 + length(rng),
+                   termination="valid_plan", metrics=outcome(rng))
+        for run in [make_run(dataset, agent, "mid", "standard", 1) for agent in agents]
+        for task in rows
+    )  # fmt: skip
+    turns = Turn.objects.bulk_create(
+        (Turn(trajectory=one, index=index, text="1. Do it.", is_final=index == one.turn_count)
+         for one in trajectories for index in range(1, one.turn_count + 1)),
+        batch_size=10_000,
+    )  # fmt: skip
+    # One constraint in each turn but the last; one in twelve is violated again in the next.
+    told = [turn for turn in turns if not turn.is_final]
+    after = {turn.pk: next_ for turn, next_ in pairwise(turns)}
+    violated = [(turn, turn, False) for turn in told]
+    violated += [(turn, after[turn.pk], True) for turn in told if rng.random() < 1 / 12]
+    Violation.objects.bulk_create(
+        (Violation(turn=at, key=f"c{turn.index}", kind=("world", "user")[turn.index % 2],
+                   text=f"Keep room {turn.index} dry.", revealed=True, new=not repeated,
+                   repeated=repeated)
+         for turn, at, repeated in violated),
+        batch_size=10_000,
+    )  # fmt: skip
+    return len(told)
+
+
+def kept(tasks: int = 2950) -> None:
+    """Time *Forgetting* over all disclosures that a database holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        set_up(folder)
+        from django.conf import settings
+        from django.contrib.auth.models import User
+        from django.core.management import call_command
+        from django.test import Client
+
+        call_command("collectstatic", interactive=False, verbosity=0)
+        settings.ALLOWED_HOSTS = ["testserver"]
+        print(f"{disclose(tasks):,} disclosures")
+        client = Client()
+        client.force_login(User.objects.create_superuser("bench"))
+        url = "/analysis/failures/forgetting/"
+        client.get(url)  # templates and modules are loaded
+        cold, warm, told = measure(client, url)
+        print(f"forgetting: cold {cold:.2f} s, warm {warm:.3f} s, {told=}")
+
+
 def page(scores: int = 1_000_000, each: int = 200) -> None:
     """Time the leaderboard by judges and corrected, over all scores that a database holds."""
     with tempfile.TemporaryDirectory() as folder:
@@ -290,4 +351,6 @@ def page(scores: int = 1_000_000, each: int = 200) -> None:
 
 
 if __name__ == "__main__":
-    {"means": means, "slopes": slopes, "time": timed, "page": page}[(sys.argv[1:] or ["time"])[0]]()
+    {"means": means, "slopes": slopes, "time": timed, "page": page, "kept": kept}[
+        (sys.argv[1:] or ["time"])[0]
+    ]()

@@ -72,16 +72,11 @@ def show_influence(
         page.info("Marks were withheld at random, but no answer fits the filters.")
         return
     main, *single = rows
-    family = adjust_family(
-        {
-            f"{row.title} {part}": arm.p
-            for row in single
-            for part, arm in (("score", row.score), ("distance", row.distance))
-            if arm is not None
-        },
-        statement="scores and distances of every single question",
+    adjusted = adjusted_tests(
+        single,
+        {"score": lambda row: row.score, "distance": lambda row: row.distance},
+        "scores and distances of every single question",
     )
-    adjusted = {test.name: test.adjusted for test in family.tests}
     page.info(_sentence(main))
 
     def of(arm: ArmComparison | None, side: str) -> Estimate:
@@ -93,8 +88,7 @@ def show_influence(
         rows,
         arm_columns("Question", lambda row: row.score, "points", "score", adjusted),
         link=lambda _: None,
-        note="Change: seen minus withheld within each annotator, 95 % intervals by task. Holm over "
-        f"{plural(family.size, 'test')} of single questions, here and in the next table.",
+        note=change_note(adjusted, "questions"),
     )
     page.table(
         "influence-judges",
@@ -120,6 +114,26 @@ def show_influence(
         "Judges’ marks were withheld from half of each annotator’s items, drawn at random; scores, "
         "and their distance from the judges’ mean, were compared within annotators with errors "
         "clustered by task."
+    )
+
+
+def adjusted_tests(
+    rows: Sequence[Row],
+    parts: Mapping[str, Callable[[Row], ArmComparison | None]],
+    statement: str,
+) -> dict[str, float | None]:
+    """Return Holm's p of each part of the rows, by title and part, as `p_column` reads them."""
+    alone = {f"{row.title} {part}": arm.p for row in rows for part, of in parts.items()
+             if (arm := of(row)) is not None}  # fmt: skip
+    return {test.name: test.adjusted for test in adjust_family(alone, statement=statement).tests}
+
+
+def change_note(adjusted: Mapping[str, float | None], single: str) -> str:
+    """Return the note under the first of two tables whose tests are corrected together."""
+    size = sum(p is not None for p in adjusted.values())
+    return (
+        "Change: seen minus withheld within each annotator, 95 % intervals by task. Holm over "
+        f"{plural(size, 'test')} of single {single}, here and in the next table."
     )
 
 
@@ -235,13 +249,12 @@ def influence_words(arm: ArmComparison, what: str, unit: Unit) -> str:
     if change.value is None or p is None:
         why = change.undefined or change.no_interval
         return f"Marks were withheld at random; whether they moved {what} is not known ({why})."
-    words = (
-        f"Seeing the judges’ marks changes {what} by {stated_change(change, unit)}"
-        f"{' points' * (unit == 'points')} ({p_words(p)})"
-    )
+    points = " points" * (unit == "points")
+    by = f"{stated_change(change, unit)}{points}"
+    words = f"Seeing the judges’ marks changes {what} by {by} ({p_words(p)})"
     if p <= LEVEL:
         return f"{words}: a clear influence."
     least = smallest_difference(change)
     assert least is not None  # it has an interval
-    power = f"{difference(least, unit)}{' points' * (unit == 'points')}"
+    power = f"{difference(least, unit)}{points}"
     return f"{words}: no clear influence; {power} would show in four of five such studies."

@@ -333,8 +333,8 @@ def _answer(
     if off is not None:
         size = f"{number(abs(bias), 'points')} points {'higher' if bias > 0 else 'lower'}"
         words.append(
-            f"It is {'neither clearly higher nor lower' if off.holds(0) else size} on average "
-            f"(95 % interval of the difference {ends(off, 'points')})."
+            f"The judges' mean is {'neither clearly higher nor lower' if off.holds(0) else size} "
+            f"on average (95 % interval of the difference {ends(off, 'points')})."
         )
     return " ".join(words)
 

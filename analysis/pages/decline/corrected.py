@@ -73,12 +73,6 @@ class CorrectedSlopes(NamedTuple):
     rows: Sequence[CorrectedSlope]
     family_size: int
 
-    @property
-    def whose(self) -> str:
-        """Return whose scores these are."""
-        only_people = self.correction.scores == "people"
-        return "people’s scores" if only_people else "judges’ scores corrected by people"
-
     def show(self, page: Page) -> None:
         """Answer by these slopes, draw and list them."""
         known = [row for row in self.rows if row.shown.value is not None]
@@ -90,8 +84,8 @@ class CorrectedSlopes(NamedTuple):
                 if row.verdict
             ]
             page.answer(
-                f"Points per turn in {self.whose}, over all dimensions shown: after correction for "
-                f"{size} {listed(clear) or 'no agent clearly declines or rises'}."
+                f"Points per turn in {self.correction.whose}, over all dimensions shown: after "
+                f"correction for {size} {listed(clear) or 'no agent clearly declines or rises'}."
             )
         unknown = [row.shown.undefined for row in self.rows if row.shown.value is None]
         if unknown:
@@ -125,13 +119,13 @@ class CorrectedSlopes(NamedTuple):
 
         page.figure(
             "slopes",
-            f"Change per turn by agent, in {self.whose}",
+            f"Change per turn by agent, in {self.correction.whose}",
             draw if known else None,
             subtitle=f"{BY_TURN}, over all dimensions shown. Filled marks: clear.",
         )
         page.table(
             "slopes",
-            f"Change per turn by agent, in {self.whose}",
+            f"Change per turn by agent, in {self.correction.whose}",
             self.rows,
             [
                 columns.agent(lambda row: row.run),

@@ -84,6 +84,7 @@ def content(page: Page) -> Content:
         for run in page.runs
     ])  # fmt: skip
     corrected = corrected_measure(page, frame, headline[0], main.title, (0, 1))
+    judged = [row for row in rows if row.main.value is not None]
     if corrected is not None:
         rows = ranked([by_estimate(row, headline[0], corrected.value(row.label)) for row in rows])
     placed = [row for row in rows if row.rank is not None and row.main.value is not None]
@@ -112,7 +113,8 @@ def content(page: Page) -> Content:
     if corrected is not None:
         say_correction(page, corrected.correction, corrected.models, points)
     page.compared([extreme.difference] if extreme.difference is not None else [], points)
-    _warn_of_blind(page, defined, blind, main)
+    by_judges = ", by the judges’ scores" * (corrected is not None)
+    _warn_of_blind(page, judged, blind, main, by_judges)
     _warn_of_recorded(page, rows, headline, measures)
     _warn_of_unranked(page, rows)
 
@@ -123,7 +125,7 @@ def content(page: Page) -> Content:
         row.main.interval is not None and row.main.interval.unit for row in rows
     )
     both = f"{main.name} and {second.name}" if second is not None else main.name
-    filled = "Filled: run here." + " Diamonds: blind policies." * bool(blind)
+    filled = "Filled: run here." + f" Diamonds: blind policies{by_judges}." * bool(blind)
     filled += " Open circles, dotted: published." * bool(published)
     page.figure(
         "board",
@@ -159,7 +161,7 @@ def content(page: Page) -> Content:
         [columns.text("Agent", lambda row: row.label), *map(_both_column, BOTH)],
         link=_link,
         note=f"Agents whose {main.name} differs between all dimensions and the main ones"
-        f"{', by the judges’ scores' * (corrected is not None)}.",
+        f"{by_judges}.",
     )
     _correlations(page, rows, main, measures)
     page.how(f"Agents are ranked by {main.title}. {main.help}")
@@ -266,7 +268,7 @@ def _stated(estimate: Estimate, main: Measure) -> str:
         return f"{main.says or main.name} {value} {over} {n}"
     method = interval.method.title() if main.kind == "rate" else interval.method
     if interval.method.startswith("t by task, "):  # which the next sentence says
-        method = "t"
+        method, value = "t", f"an estimated {value}"
     inside = ends(interval, unit_of(main)) + " %" * (main.kind == "percent")
     return f"{main.says or main.name} {value} {over} {n} (95 % {method} interval {inside})"
 
@@ -300,9 +302,16 @@ def _why_undefined(rows: Sequence[AgentResult], main: Measure, second: Measure |
 
 
 def _warn_of_blind(
-    page: Page, defined: Sequence[AgentResult], blind: Sequence[AgentResult], main: Measure
+    page: Page,
+    judged: Sequence[AgentResult],
+    blind: Sequence[AgentResult],
+    main: Measure,
+    by_judges: str,
 ) -> None:
-    """Warn where a policy that does not read its task does as well, or where none was tried."""
+    """Warn where a policy that does not read its task does as well, or where none was tried.
+
+    People rate no blind policy, so agents are compared with it before people correct them.
+    """
     if page.system.validity is not None and page.selection.certificate is None:
         page.warning(
             "This dataset is not validated yet: the scores of blind policies, which do not read "
@@ -311,12 +320,12 @@ def _warn_of_blind(
     best = next((row.main.value for row in blind if row.main.value is not None), None)
     if best is None:
         return
-    no_better = sum((row.main.value or 0) <= best for row in defined)
+    no_better = sum((row.main.value or 0) <= best for row in judged)
     if no_better:
         value = number(best, unit_of(main)) + " %" * (main.kind == "percent")
         page.warning(
-            f"A blind policy, which does not read the task, scores {value}: {no_better} of "
-            f"{plural(len(defined), 'agent')} here score no more."
+            f"A blind policy, which does not read the task, scores {value}{by_judges}: {no_better} "
+            f"of {plural(len(judged), 'agent')} here score no more."
         )
 
 

@@ -135,11 +135,15 @@ def content(page: Page) -> Content:
     pairs = list(combinations([row.label for row in rows], 2))
     page.compared([of(*pair) for of in between.values() for pair in pairs], "points")
     turns = "final turns" if final else "all turns"
+    over = "judges and trajectories"
+    if corrected is not None:
+        over = f"trajectories, of {corrected.correction.whose}"
+    scale = f"Mean over {over}, 1 to 5, 5 best"
     page.figure(
         "heatmap",
         f"Mean score by agent and dimension, {turns}",
         lambda: _draw_heatmap(page, rows, published, dimensions),
-        subtitle="Mean over judges and trajectories, 1 to 5, 5 best",
+        subtitle=scale,
         table="means",
         least_width=640,
     )
@@ -156,7 +160,7 @@ def content(page: Page) -> Content:
             *map(_dimension_column, dimensions),
         ],
         link=_link,
-        note="Mean over judges and trajectories, 1 to 5, 5 best, with 95 % intervals. Average: "
+        note=f"{scale}, with 95 % intervals. Average: "
         "each agent counts once, whatever its n. Published rows come without intervals.",
     )
     gap = widest_gap(rows, dimensions)

@@ -160,6 +160,7 @@ def content(page: Page) -> Content:
         (lambda: _draw(page, known, shown)) if known and shown else None,
         table="budget",
         subtitle="Judges count as a sample of judges" if sampled else plural(len(known), "agent"),
+        least_width=480,
     )
     page.table(
         "budget",

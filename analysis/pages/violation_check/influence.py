@@ -6,12 +6,17 @@ from typing import NamedTuple
 from analysis.frames.marked_violations import AskedItem, TurnKey
 from analysis.frames.ratings import marks_seen
 from analysis.kit.page import Page
-from analysis.pages.agreement.influence import arm_columns, how_withheld, influence_words
+from analysis.pages.agreement.influence import (
+    adjusted_tests,
+    arm_columns,
+    change_note,
+    how_withheld,
+    influence_words,
+)
 from analysis.pages.decisions import kinds_by_name
 from analysis.pages.violation_check.rows import Sets
-from analysis.reports.formatting import number, plural
+from analysis.reports.formatting import number
 from analysis.stats.annotators.influence import ArmComparison, compare_arms
-from analysis.stats.comparison.multiplicity import adjust_family
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
 from annotation.questionnaires.requirements import shows_marks
@@ -72,15 +77,11 @@ def show_influence(
     kinds = kinds_by_name(ALL, {decision.kind for decision in decisions})
     main, *single = (_compare(title, decisions, of) for title, of in kinds.items())
     rows = [main, *single] if len(single) > 1 else [main]
-    family = adjust_family(
-        {
-            f"{row.title} {part}": arm.p
-            for row in rows[1:]
-            for part, arm in (("equal", row.equal), ("violated", row.violated))
-        },
-        statement="agreement and shares of violated constraints of either kind",
+    adjusted = adjusted_tests(
+        rows[1:],
+        {"equal": lambda row: row.equal, "violated": lambda row: row.violated},
+        "agreement and shares of violated constraints of either kind",
     )
-    adjusted = {test.name: test.adjusted for test in family.tests}
     words = influence_words(main.equal, "how often people decide as the judges do", "share")
     if (alone := main.equal.withheld.value) is not None:
         words = f"{words} Without the marks people do so on {number(alone, 'share')}."
@@ -91,8 +92,7 @@ def show_influence(
         rows,
         arm_columns("Constraints", lambda row: row.equal, "share", "equal", adjusted),
         link=lambda _: None,
-        note="Change: seen minus withheld within each annotator, 95 % intervals by task. Holm over "
-        f"{plural(family.size, 'test')} of single kinds, here and in the next table.",
+        note=change_note(adjusted, "kinds"),
     )
     page.table(
         "influence",

@@ -149,7 +149,7 @@ def logrank_by_block(
         check_length_of(column, time.size, name)
     names, group = encode(list(groups))
     if len(names) < 2:
-        return BlockTest(0.0, 0, None, 0, "there is one group only")
+        return BlockTest(0.0, 0, None, 0, "only one of them has anything to follow")
     at_risk, broken, _ = _counts(time, end, int(time.max()))
     expected = np.concatenate(([0.0], np.cumsum(broken / at_risk)))
     score = (end == BROKEN) - expected[time]

@@ -47,7 +47,8 @@ class Disclosures:
     ("disclosed"), ``broken`` what a later turn does with it ("violated again"), ``turn`` what a
     turn is ("plan"). ``kinds`` are titles of its kinds by key, where there are several. ``read``
     takes the turns of one trajectory, ascending, with those parts of their payloads that
-    ``turn_parts`` name (None where a turn lacks one). ``early`` are endings that cut a trajectory
+    ``turn_parts`` name (None where a turn lacks one); without any, the turns with violations alone.
+    ``early`` are endings that cut a trajectory
     short, so that nothing more can be broken.
     """
 

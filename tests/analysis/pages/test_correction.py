@@ -1,5 +1,6 @@
 """Pages that correct judges by people: planted bias is put right, and what cannot be is said."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,12 +14,13 @@ from analysis.pages.catalogue import PAGES, select
 from analysis.reports.content import Report
 from annotation.models import Assignment, Rating, Study
 from annotation.studies.design import DRAWN
-from benchmarks.models import JudgeScore, Run, Trajectory
+from benchmarks.models import Dataset, JudgeScore, Run, Trajectory, ValidityCertificate
 from tests.analysis.human_rows import answer, make_item, make_kind_study
 from tests.analysis.page_reports import report_of
 from tests.analysis.rows import (
     KEYS,
     flat,
+    make_certificate,
     make_dataset,
     make_person,
     make_ratings,
@@ -102,6 +104,11 @@ def test_the_order_of_biased_judges_is_put_right_and_the_page_says_so() -> None:
         "The order of the estimates changes: Cleo is now above Ben (3 pairs change places)."
         in made.sentence
     )
+    assert "Cleo is accurate on an estimated " in made.sentence
+    shown = made.table("corrected")
+    assert shown is not None
+    place = [one.label for one in shown.columns].index("Moved")
+    assert all(re.fullmatch(r"[+−][0-9.]+ pt", row[place].text) for row in shown.rows)
     moved = column(made, "moved", "corrected")
     assert float(str(moved["Ada"])) < -0.2
     assert float(str(moved["Cleo"])) > 0.4
@@ -152,6 +159,25 @@ def test_the_rubric_is_corrected_by_dimension() -> None:
         str(column(made, key, "means")["Cleo"])
     )
     assert "the order of their estimates changes on 8 of 8 dimensions" in made.sentence
+    subtitles = [one.figures[0].subtitle for one in (judged, made)]
+    assert "judges and trajectories" in subtitles[0]
+    assert "trajectories, of judges’ scores corrected by people" in subtitles[1]
+
+
+def test_blind_policies_are_held_against_the_judges_scores() -> None:
+    plant()
+    make_certificate(Dataset.objects.get())
+    certificate = ValidityCertificate.objects.get()
+    units = [[f"t{number}", "mid", ""] for number in range(1, 11)]
+    values = {"accurate": [1.0] * 7 + [0.0] * 3, "valid": [1.0] * 10}
+    blind = {"key": "same", "title": "Best constant", "help": "", "values": values, "undefined": {}}
+    certificate.content |= {"units": units, "policies": [blind]}
+    certificate.save()
+    warnings = [one.text for one in report("leaderboard").notices if "blind policy" in one.text]
+    assert warnings == [
+        "A blind policy, which does not read the task, scores 70.0 %, by the judges’ scores: 2 of "
+        "3 agents here score no more."
+    ]
 
 
 def test_without_ratings_nothing_is_offered_or_said() -> None:

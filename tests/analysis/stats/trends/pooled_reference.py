@@ -1,4 +1,4 @@
-"""Make the data of `test_pooled`, and R's values for them (lme4 1.1-31, lmerTest 3.1-3).
+"""Make the data of `test_pooled`, and R's values for them (lme4 1.1-31, lmerTest 3.1-3, R 4.2.2).
 
     python -m tests.analysis.stats.trends.pooled_reference
 

@@ -17,17 +17,19 @@ from analysis.stats.trends.survival import BROKEN, CENSORED, logrank_by_block, s
 SEED = 20261128
 STEP = 3
 LONGEST = 6
+LEVEL = -2.5
 
 
 def played(
-    rng: np.random.Generator, agents: int, tasks: int, more: float = 0.0
+    rng: np.random.Generator, agents: int, tasks: int, more: float = 0.0, level: float = LEVEL
 ) -> tuple[np.ndarray, ...]:
     """Return agent, task, trajectory, time and end of each disclosure, and no more than `LONGEST`.
 
-    The first agent's odds of breaking are exp(``more``) times the others'.
+    The first agent's odds of breaking are exp(``more``) times the others', whose log is ``level``
+    on average.
     """
     shape = (agents, tasks)
-    odds = -2.5 + rng.normal(0, 1, tasks)[None, :] + rng.normal(0, 0.7, shape)
+    odds = level + rng.normal(0, 1, tasks)[None, :] + rng.normal(0, 0.7, shape)
     odds[0] += more
     counts = rng.integers(1, 5, shape).ravel()
     trajectory = np.repeat(np.arange(agents * tasks), counts)
@@ -41,7 +43,7 @@ def played(
 def truth() -> float:
     """Return the share that is kept through `STEP`, by a large sample without censoring."""
     rng = np.random.default_rng(SEED)
-    odds = -2.5 + rng.normal(0, 1, 2_000_000) + rng.normal(0, 0.7, 2_000_000)
+    odds = LEVEL + rng.normal(0, 1, 2_000_000) + rng.normal(0, 0.7, 2_000_000)
     return float((1 / (1 + np.exp(odds))).__pow__(STEP).mean())
 
 
@@ -75,6 +77,16 @@ def main() -> None:
             f"{found / rounds:5.3f}   without an interval {rounds - known}, untested "
             f"{rounds - tested}"
         )
+    print("few breaks: agents tasks breaks size")
+    for agents, tasks, level in ((2, 32, -5.0), (10, 32, -5.9), (10, 32, -5.2)):
+        rng = np.random.default_rng([SEED, agents, tasks])
+        breaks = rejected = 0
+        for _ in range(rounds):
+            agent, task, unit, times, ends = played(rng, agents, tasks, level=level)
+            breaks += int((ends == BROKEN).sum())
+            test = logrank_by_block(agent.tolist(), times, ends, unit.tolist(), task.tolist())
+            rejected += test.p is not None and test.p < 0.05
+        print(f"{agents:6} {tasks:5} {breaks / rounds:6.1f} {rejected / rounds:5.3f}")
     agent, task, unit, times, ends = played(np.random.default_rng(SEED), 10, 4000)
     began = time.process_time()
     for one in range(10):

@@ -1,4 +1,4 @@
-"""Make the data of `test_survival`, and R's values for them (survival 3.5.3, coin 1.4.2).
+"""Make the data of `test_survival`, and R's values for them: survival 3.5.3, coin 1.4.2, R 4.2.2.
 
     python -m tests.analysis.stats.trends.survival_reference
 
