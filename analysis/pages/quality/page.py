@@ -180,7 +180,8 @@ def _content(sheet: Sheet, study: Study, data: SubmittedAnswers) -> Iterator[Non
     )
     sheet.methods(
         "Agreement between annotators is Krippendorff's alpha (ordinal for scores, nominal for "
-        "choices and marks) over items with two answers or more."
+        "choices) over items with two answers or more; of marks and passages, the mean Jaccard "
+        "index of pairs."
     )
 
 
