@@ -7,10 +7,11 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from analysis.api import router as analysis
+from analysis.comparison_api import router as comparisons
 from analysis.label_api import router as labels
 from analysis.paper_api import router as papers
 from analysis.registration_api import router as registrations
-from annotation.api import desk, ratings, sessions, studies
+from annotation.api import desk, links, ratings, sessions, studies
 from annotation.api.errors import HANDLERS
 from benchmarks.api.build import make_api
 from config.docs_site import docs
@@ -33,9 +34,11 @@ api = make_api(
         ("/studies", studies.router),
         ("/studies", ratings.router),
         ("/studies", desk.router),
+        ("/studies", links.router),
         ("", sessions.router),
         ("", analysis),
         ("", papers),
+        ("", comparisons),
         ("", registrations),
         ("", labels),
     ],

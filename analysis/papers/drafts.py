@@ -37,7 +37,8 @@ def read_draft(
     for place, block in enumerate(blocks):
         if isinstance(block, PinBlock) and block.id not in unseen:
             try:
-                blocks[place] = _decided(paper, block, params, user, seen)
+                decision = params.get(f"decide-{block.id}", "")
+                blocks[place] = decided(paper, block, decision, user, seen)
             except (PaperRefused, SourceGone) as problem:
                 problems.append(f"“{block.title}” stays as it was: {problem}.")
     blocks = [block for block in blocks if params.get(f"decide-{block.id}") != REMOVE]
@@ -74,20 +75,18 @@ def _read_block(block: AnyBlock, params: QueryDict) -> AnyBlock:
     )
 
 
-def _decided(
-    paper: Paper, block: PinBlock, params: QueryDict, user: User, seen: Visibility
-) -> PinBlock:
-    """Return a pin after the decision about its newer content, if there was one."""
-    choice, _, digest = params.get(f"decide-{block.id}", "").partition(":")
+def decided(paper: Paper, block: PinBlock, decision: str, user: User, seen: Visibility) -> PinBlock:
+    """Return a pin after a decision such as ``take:DIGEST`` about its newer content."""
+    choice, _, digest = decision.partition(":")
     if choice not in ("take", "keep"):
         return block
     if (choice, digest) == ("keep", GONE):
         return block.model_copy(update={"kept": GONE})
     found = reopened(block, user, seen)
-    decided = decide(block, found, digest, take=choice == "take")
+    after = decide(block, found, digest, take=choice == "take")
     if choice == "take":
         store_content(paper, found, block.part)
-    return decided
+    return after
 
 
 def _acted(

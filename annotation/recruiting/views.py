@@ -61,12 +61,16 @@ def recruiting(request: HttpRequest, pk: int) -> HttpResponseBase:
         except Refused as refused:
             form.add_error(None, f"No link was made: {refused.reason}.")
         else:
-            url = request.build_absolute_uri(reverse("annotation:recruit_link", args=[token]))
-            prolific = given["platform"] == RecruitingLink.Platform.PROLIFIC
-            link = f"{url}?{PROLIFIC_IDS}" if prolific else url
+            link = recruiting_url(request, token, given["platform"])
             shown = {"link": link, "link_platform": given["platform"]}
             return _recruiting(request, access, None, items, shown)
     return _recruiting(request, access, form, items, {})
+
+
+def recruiting_url(request: HttpRequest, token: str, platform: str) -> str:
+    """Return the address of a link as its platform takes it."""
+    url = request.build_absolute_uri(reverse("annotation:recruit_link", args=[token]))
+    return f"{url}?{PROLIFIC_IDS}" if platform == RecruitingLink.Platform.PROLIFIC else url
 
 
 def _recruiting(

@@ -344,6 +344,26 @@ class PlanJury(Transport):
         body = {"status": status, "reason": reason}
         return dict(self._post("/studies/{study_id}/status", body, study_id=study))
 
+    def invite(
+        self, study: int, labels: Sequence[str] = ("",), *, to: str = "people", **more: Any
+    ) -> list[dict[str, str]]:
+        """Make invitation links and return each with its label; they cannot be read again.
+
+        ``to``: "people" (a link for each label), "lists" (one to each free list without one) or
+        "everybody". ``more``: ``role``, ``days``.
+        """
+        body = {"to": to, "labels": list(labels), **more}
+        return list(self._post("/studies/{study_id}/invitations", body, study_id=study))
+
+    def make_recruiting_link(
+        self, study: int, platform: str, places: int, **fields: Any
+    ) -> dict[str, str]:
+        """Make a link for people of "prolific", "mturk" or elsewhere ("other"); it cannot be read
+        again. ``fields``: ``items_each``, ``days``, ``code``, ``screening`` and others of the page.
+        """
+        body = {"platform": platform, "places": places, **fields}
+        return dict(self._post("/studies/{study_id}/recruiting-links", body, study_id=study))
+
     def delete_study(
         self, study: int, *, dry_run: bool = False, archive: bool = False
     ) -> dict[str, Any]:
@@ -541,6 +561,38 @@ class PlanJury(Transport):
         version.
         """
         return dict(self._get("/papers/{paper_id}", {"version": version}, paper_id=paper))
+
+    def new_paper(self, title: str, *, sharing: str = "private") -> dict[str, Any]:
+        """Begin a paper; ``sharing`` is "private", "read" or "edit"."""
+        return dict(self._post("/papers", {"title": title, "sharing": sharing}, once=True))
+
+    def pin(
+        self, paper: int, source: str, name: str | int, parts: Sequence[str], *, query: str = ""
+    ) -> dict[str, Any]:
+        """Pin parts to a paper and return it; ``source`` is "page", "dataset" or "trajectory"."""
+        body = {"source": source, "name": str(name), "parts": list(parts), "query": query}
+        return dict(self._post("/papers/{paper_id}/pins", body, once=True, paper_id=paper))
+
+    def change_paper(
+        self, paper: int, base: int, blocks: Sequence[Mapping[str, Any]], *, title: str = ""
+    ) -> dict[str, Any]:
+        """Save blocks in this order, each with its ``id`` and what changes of it, as a version.
+
+        ``base`` is the version that you read; blocks that are left out are removed.
+        """
+        body = {"base": base, "blocks": list(blocks), **({"title": title} if title else {})}
+        return dict(self._post("/papers/{paper_id}", body, paper_id=paper))
+
+    def compare_pin(self, paper: int, block: str) -> dict[str, Any]:
+        """Return whether the data of a pin changed, and what differs."""
+        return dict(self._get("/papers/{paper_id}/pins/{block_id}", paper_id=paper, block_id=block))
+
+    def compare_trajectories(self, *trajectories: int, **how: Any) -> dict[str, Any]:
+        """Return trajectories turn by turn, with the steps in which plans differ from the base's.
+
+        ``how``: ``base``, ``align`` ("start" or "end"), ``first``.
+        """
+        return dict(self._get("/comparisons", {"t": list(trajectories), **how}))
 
     def save_paper(
         self, paper: int, target: str | Path, *, format: str = "pdf", version: int | None = None

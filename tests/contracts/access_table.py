@@ -121,6 +121,13 @@ api:get_analysis_figure           GET  login    403      403      403      403  
 api:list_papers                   GET  login    403      403      403      403      403      403      ok       403      ok
 api:get_paper                     GET  login    403      403      403      403      403      403      ok       403      404
 api:get_paper_file                GET  login    403      403      403      403      403      403      ok       403      404
+api:list_papers                   POST login    403      403      403      403      403      403      422      403      422
+api:get_paper                     POST login    403      403      403      403      403      403      422      403      404
+api:pin_to_paper                  POST login    403      403      403      403      403      403      422      403      404
+api:compare_pin                   GET  login    403      403      403      403      403      403      ok       403      404
+api:compare_trajectories          GET  login    403      403      403      403      403      403      422      403      422
+api:make_invitations              POST login    404      403      404      403      201      403      404      404      201
+api:make_link_for_platform        POST login    404      403      404      403      422      403      404      404      422
 api:request_analysis              POST login    403      403      403      403      403      403      202      403      202
 api:delete_experiment             GET  405      405      405      405      405      405      405      405      405      405
 api:list_failure_labels           GET  login    403      403      403      403      403      403      ok       403      ok

@@ -64,6 +64,14 @@ BODIES = {
     },
     "/api/v1/questions": {"question": "is right", "endpoint": "local"},
     "/api/v1/registrations": {"dataset": 1, "plan": {}},
+    "/api/v1/papers": {"title": "Mine"},
+    "/api/v1/papers/{paper_id}": {"base": 1, "blocks": []},
+    "/api/v1/papers/{paper_id}/pins": {
+        "source": "page",
+        "name": "leaderboard",
+        "parts": ["answer"],
+    },
+    "/api/v1/studies/{study_id}/recruiting-links": {"platform": "other", "places": 1},
     "/api/v1/runs/{run_id}/judging": {"judging": None},
     "/api/v1/studies/{study_id}/status": {"status": "open"},
     f"{ASSIGNMENT}/ratings": {"edits": [{"id": "00000000-0000-0000-0000-000000000000"}]},
@@ -71,6 +79,12 @@ BODIES = {
 }
 # These have a report computed, which reading is enough for.
 COMPUTES = {("post", "/api/v1/analysis/{page}/later"), ("post", "/api/v1/failure-groups")}
+# Whoever may read results may write papers; tests/analysis/papers has these.
+PAPERS = {
+    ("post", "/api/v1/papers"),
+    ("post", "/api/v1/papers/{paper_id}"),
+    ("post", "/api/v1/papers/{paper_id}/pins"),
+}
 # Only for those who may import; studies go by membership.
 FOR_STARTERS = {("get", "/api/v1/imports"), ("get", "/api/v1/imports/{job_id}")}
 
@@ -121,7 +135,9 @@ def send(method: str, path: str, ids: dict[str, str], query: str = "", **headers
 
 
 def test_routes_that_write_are_known() -> None:
-    assert {route for route in ROUTES if route[0] != "get"} == WRITES | COMPUTES | OF_STUDIES
+    assert {route for route in ROUTES if route[0] != "get"} == (
+        WRITES | COMPUTES | PAPERS | OF_STUDIES
+    )
     assert len(ROUTES) > 25
 
 
@@ -166,9 +182,17 @@ def test_a_viewer_reads_what_the_pages_show(played: Run, viewing: Caller, error_
     for method, path in ROUTES:
         if method != "get" or any(
             part in path
-            for part in ("/studies/", "/sessions/", "/branches/{", "{name}", "/answers")
+            for part in (
+                "/studies/",
+                "/sessions/",
+                "/branches/{",
+                "{name}",
+                "{block_id}",
+                "/answers",
+                "/comparisons",
+            )
         ):
-            continue  # writes stand above; studies and parts of pages have tests of their own
+            continue  # writes stand above; studies, pins and parts of pages have tests of their own
         query = f"?run={played.pk}" if "/scores" in path or "/turns" in path else ""
         response = send(method, path, ids_of(played), query, **viewing.headers)
         if (method, path) in FOR_STARTERS:
