@@ -5,7 +5,7 @@ Adding one of our own is a module beside its neighbours and one line here.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,7 +18,7 @@ from benchmarks.formats import continuations
 from benchmarks.formats.bundles import ATIF, Bundle, Unit, bundle, survey
 from benchmarks.formats.shape import Shape, shape_of
 from benchmarks.formats.source import File, FileSource, refused
-from benchmarks.formats.trajectory import ImportedTrajectory, split_turns
+from benchmarks.formats.trajectory import ImportedTrajectory, count_turns
 from benchmarks.formats.zipped import Archive
 
 FORMATS: dict[str, tuple[str, str]] = {
@@ -253,7 +253,7 @@ def check_file(path: Path, name: str, others: Sequence[Path] = (), agent: str = 
     try:
         for trajectory in numbered(source, name, problems, header, agent):
             count += 1
-            turns += len(split_turns(trajectory.messages)[1])
+            turns += count_turns(trajectory.messages)
     except FileRefused as refusal:
         problems.extend(refusal)
     if not count and not problems.total:
@@ -328,7 +328,8 @@ def numbered(
                 problems.add(words, "each attempt once", Unquoted("a second one"))
             continue
         seen.add(mark)
-        yield trajectory if trajectory.attempt else replace(trajectory, attempt=attempt)
+        trajectory.attempt = attempt
+        yield trajectory
 
 
 def agent_title(given: str) -> str:

@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Literal
 
 import ijson
@@ -81,7 +82,7 @@ def _file(source: FileSource) -> Shape:
 
 def _lines(first: Any, line: bytes, rest: bytes) -> Shape:
     rows = []
-    for text in [line, *rest.split(b"\n")[:FIRST_LINES]][: FIRST_LINES + 1]:
+    for text in [line, *islice(io.BytesIO(rest), FIRST_LINES)]:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):

@@ -84,7 +84,7 @@ class FileSource:
                 if len(line) > LONGEST_LINE:
                     expected = f"lines of at most {LONGEST_LINE >> 20} MB"
                     raise refused(f"{self.name}, line {number}", expected, Unquoted("a longer one"))
-                if line.strip():
+                if not line.isspace():
                     yield number, line
 
 
@@ -136,19 +136,16 @@ class _Unzipped(io.RawIOBase):
 
 def read_line(name: str, number: int, line: bytes, problems: Problems) -> Any:
     """Return the JSON value of a line, or None with its fault noted."""
-    where = f"{name}, line {number}"
+    expected, found = "an object or a list", None
     try:
         value = load(line.decode().removeprefix("\ufeff").strip())
         # A line with few brackets cannot nest deeply, and most lines of short messages have few.
-        deep = line.count(b"[") + line.count(b"{") > DEEPEST and too_deep(value, DEEPEST)
+        if line.count(b"[") + line.count(b"{") > DEEPEST and too_deep(value, DEEPEST):
+            value, expected, found = None, f"at most {DEEPEST} levels", Unquoted("more")
     except (ValueError, RecursionError) as error:
-        problems.add(where, "JSON", Unquoted(json_fault(error)))
-        return None
-    if deep:
-        problems.add(where, f"at most {DEEPEST} levels", Unquoted("more"))
-        return None
+        value, expected, found = None, "JSON", Unquoted(json_fault(error))
     if value is None:
-        problems.add(where, "an object or a list", None)
+        problems.add(f"{name}, line {number}", expected, found)
     return value
 
 

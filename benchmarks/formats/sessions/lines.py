@@ -29,14 +29,13 @@ def session_lines(
         if own and size > LARGEST_SESSION:
             expected = f"sessions of at most {LARGEST_SESSION >> 20} MB"
             raise refused(f"{source.name}, line {number}", expected, Unquoted("a larger one"))
-        spot = Spot(problems, f"{source.name}, line {number}")
         if not line.endswith(b"\n") and _is_cut(line):
             leave_out(header, TRUNCATED)
             return
-        before = problems.total
         value = read_line(source.name, number, line, problems)
-        if problems.total > before:
+        if value is None:
             continue
+        spot = Spot(problems, f"{source.name}, line {number}")
         if not isinstance(value, dict):
             spot.fault("an object", value)
         elif own and value.keys().isdisjoint(own) and not value.keys().isdisjoint(TELLING):

@@ -157,6 +157,8 @@ def _result(part: Mapping[str, Any]) -> Result:
 
 def read_result(content: Any) -> tuple[str, list[dict[str, Any]]]:
     """Return the text of a tool's result and its images and files; other values are JSON."""
+    if isinstance(content, str):
+        return content, []
     if isinstance(content, dict) and isinstance(content.get("output"), str) and len(content) == 1:
         content = content["output"]
     if isinstance(content, dict) and string(content.get("type")) not in _TEXTS:
@@ -165,7 +167,7 @@ def read_result(content: Any) -> tuple[str, list[dict[str, Any]]]:
         isinstance(one, str) or _is_part(one) for one in content
     ):
         return as_text(content), []
-    if not isinstance(content, str | list | dict):
+    if not isinstance(content, list | dict | str):
         return as_text(content), []
     parts = read_parts(content)
     return parts.text, parts.attachments
@@ -199,8 +201,7 @@ def string(value: Any) -> str:
 
 def whole(value: Any) -> int | None:
     """Return a count, or None where the value is none."""
-    good = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-    return value if good else None
+    return value if type(value) is int and 0 <= value < 2**53 else None  # True is no count
 
 
 def amount(value: Any) -> float | None:

@@ -159,7 +159,7 @@ def _add_answer(
             "cache_creation_input_tokens",
         )  # fmt: skip
         tokens_out = total(usage, "output_tokens", "completion_tokens")
-    parts = read_parts(message.get("content"))
+    content = message.get("content")
     stop = string(message.get("stopReason"))
     transcript.model = string(message.get("model")) or transcript.model
     transcript.termination = stop if stop in ("aborted", "error", "length") else ""
@@ -167,11 +167,11 @@ def _add_answer(
         "tool_calls": message.get("tool_calls", message.get("toolCalls")),
         "reasoning_content": message.get("reasoningContent"),
     }
-    if not any((parts.texts, parts.thoughts, parts.calls, parts.attachments, *beside.values())):
+    if content in (None, []) and not any(beside.values()):
         transcript.add_tokens(tokens_in, tokens_out)
         leave_out(header, f"empty answer ({stop or 'no reason'})")
         return
-    given = {"role": "assistant", "content": message.get("content"), **beside}
+    given = {"role": "assistant", "content": content, **beside}
     before = len(transcript.drafts)
     add_message(transcript, spot, given, at=at)
     draft = transcript.drafts[before]

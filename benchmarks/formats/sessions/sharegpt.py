@@ -48,8 +48,9 @@ def _row(spot: Spot, row: Mapping[str, Any], default_id: str) -> ImportedTraject
     if not isinstance(chat, list) or not chat or len(chat) > MOST_MESSAGES:
         spot.at(CHAT).fault(f"a list of 1 to {MOST_MESSAGES} messages", chat)
         return None
+    inside = spot.at(CHAT)
     for index, message in enumerate(chat):
-        _add(transcript, spot.at(CHAT).at(index), message)
+        _add(transcript, inside.at(index), message)
     transcript.model = string(row.get("model"))
     transcript.tools = tool_definitions(decoded(row.get("tools")))
     reward = row.get("reward")

@@ -52,8 +52,9 @@ class Draft:
     @property
     def empty(self) -> bool:
         """Return whether there is nothing in it to be read."""
-        words = any(text.strip() for text in (*self.texts, *self.thoughts))
-        return not (words or self.calls or "attachments" in self.extra or "encrypted" in self.extra)
+        if self.calls or "attachments" in self.extra or "encrypted" in self.extra:
+            return False
+        return not any(map(str.strip, (*self.texts, *self.thoughts)))
 
     def message(self) -> ImportedMessage:
         """Return the finished message."""
@@ -122,12 +123,13 @@ class Transcript:
         last = self.drafts[-1] if join and self.drafts else None
         if last is not None and last.speaker == "assistant" and not (last.texts or last.calls):
             known = last
+        parts.calls = [call for call in parts.calls if self.takes(call)]
         if known is None:
-            known = self.say("assistant", Parts(), at=at)
+            known = self.say("assistant", parts, at=at)
             if id:
                 self.by_id[id] = known
-        parts.calls = [call for call in parts.calls if self.takes(call)]
-        known.add(parts)
+        else:
+            known.add(parts)
         known.extra.update(extra)
         for result in parts.results:
             self.result(result, at=at)
@@ -176,7 +178,7 @@ class Transcript:
 
     def messages(self) -> list[ImportedMessage]:
         """Return all messages that hold something."""
-        return [d.message() for d in self.drafts if not d.empty or d.speaker == "tool"]
+        return [d.message() for d in self.drafts if d.speaker == "tool" or not d.empty]
 
     def trajectory(self, spot: Spot, default_id: str = "") -> ImportedTrajectory | None:
         """Return the finished trajectory; a session in which no agent speaks is a fault."""
@@ -233,7 +235,9 @@ def finished(
 
 def leave_out(header: dict[str, Any], kind: str, count: int = 1) -> None:
     """Count a line or part that no message can hold, by its kind."""
-    counts: Counter[str] = header.setdefault(LEFT_OUT, Counter())
+    counts: Counter[str] | None = header.get(LEFT_OUT)
+    if counts is None:
+        counts = header[LEFT_OUT] = Counter()
     if len(counts) < 200 or kind in counts:
         counts[kind[:80]] += count
 
