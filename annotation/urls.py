@@ -201,6 +201,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sessions/new/", live_setup.session_new, name="session_new"),
     path("studies/new/sessions/", live_setup.live_study_new, name="live_study_new"),
     path("duels/<int:pk>/vote/", live_duels.duel_vote, name="duel_vote"),
+    path("duels/<int:pk>/close/", live_duels.duel_close, name="duel_close"),
     path("duels/<int:pk>/state/", live_duels.duel_state, name="duel_state"),
     path("sessions/monitor/", live_control.monitor, name="session_monitor"),
 ]

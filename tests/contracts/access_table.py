@@ -724,6 +724,7 @@ annotation:session_resume         POST login    404      moved    404      404  
 annotation:session_away           POST login    404      ok       404      404      404      404      404      404      404
 annotation:session_leave          POST login    404      moved    404      404      404      404      404      404      404
 annotation:duel_vote              POST login    404      422      404      404      404      404      404      404      404
+annotation:duel_close             POST login    404      409      404      404      404      404      404      404      404
 annotation:duel_state             GET  login    404      ok       404      404      404      404      404      404      404
 annotation:session_watch          GET  login    404      moved    404      ok       ok       ok       404      404      ok
 annotation:session_monitor        GET  login    403      403      403      ok       ok       ok       403      403      ok

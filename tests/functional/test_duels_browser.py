@@ -7,13 +7,19 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from annotation.live.control.services import retry_call
+from annotation.live.duels.selectors import read_progress
 from annotation.live.play import session_state as table
 from annotation.live.setup.services import add_duel
-from annotation.models import Duel
+from annotation.models import Duel, LiveSession
+from annotation.ratings.duel_votes import votes_of
 from benchmarks.datasets.services import save_dataset
+from benchmarks.endpoints.services import create_endpoint
 from benchmarks.models import Agent, Dataset
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.systems.adapt.dataset import load_personas
+from devtools.fake_endpoint.models import MODELS
+from devtools.fake_endpoint.server import FakeServer
 from tests.annotation.live_sessions import carry, make_live_study, sample_dataset
 from tests.annotation.rows import make_person
 from tests.functional.axe import violations
@@ -153,6 +159,75 @@ def test_judges_see_both_agents_and_all_conditions_on_one_screen(
     assert boxes[0]["x"] + 300 < boxes[1]["x"], "side by side, each with room for a plan"
     assert boxes[0]["y"] == pytest.approx(boxes[1]["y"], abs=1)
     assert violations(page) == []
+
+
+def test_an_agent_whose_endpoint_fails_is_tried_again_and_then_given_up(
+    live_server: Any, context: BrowserContext, ann: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset, page, refuses = sample_dataset(), context.new_page(), MODELS["unauthorized"]
+    with FakeServer() as server:
+        create_endpoint(
+            name="aaa-talker", title="Talker", base_url=server.base_url, model="unauthorized",
+            timeout=20, parameters={"max_tokens": 400},
+        )  # fmt: skip
+        duel = begin(
+            page, live_server.url, ann, mode="judge_and_simulator",
+            agents=("coin-flipper", "aaa-talker"), dataset=dataset,
+        )  # fmt: skip
+        sides = (duel.left, duel.right)
+        (failed,) = (side for side in sides if side.trajectory.run.agent.name == "aaa-talker")
+        expect(page.get_by_text("This agent did not respond.")).to_be_visible(timeout=15_000)
+        go_on(duel)
+        expect(page.locator("#session-turn")).to_contain_text("Your turn", timeout=15_000)
+        expect(page.get_by_text("Which reply is better?")).to_have_count(0)
+        assert "alker" not in page.content() and violations(page) == []
+        # The manager mends the endpoint and tries again: the side comes back by itself.
+        monkeypatch.setitem(MODELS, "unauthorized", MODELS["fake"])
+        retry_call(session=failed, by=User.objects.get(username="mia"))
+        go_on(duel)
+        expect(page.get_by_text("Which reply is better?")).to_be_visible(timeout=15_000)
+        expect(page.get_by_text("This agent did not respond.")).to_have_count(0)
+        with stored(page, "/vote/"):
+            page.get_by_role("button", name="Both bad").click()
+        # It fails again, for good; the other side goes to its end.
+        monkeypatch.setitem(MODELS, "unauthorized", refuses)
+        while not read_progress(duel).over:
+            judge(page)
+            go_on(duel)
+            page.wait_for_timeout(1000)
+    expect(page.locator("#session-turn")).to_contain_text("Duel over", timeout=15_000)
+    expect(page.get_by_text("This agent did not respond.")).to_be_visible()
+    expect(page.get_by_role("button", name="Pause")).to_have_count(0)
+    with stored(page, "/vote/"):
+        page.locator(".room-over").get_by_role("button", name="Both bad").click()
+    expect(page.get_by_text("the agent did not respond. All messages are stored.")).to_be_visible()
+    for side in sides:
+        side.trajectory.refresh_from_db()
+        side.refresh_from_db()
+    assert {side.state for side in sides} <= set(LiveSession.OVER)
+    assert {side.trajectory.status for side in sides} == {"cancelled", "done"}
+    assert failed.trajectory.exchanges.filter(state="answered", role="agent").count() == 1
+    votes = votes_of(duel.left.study_id)
+    assert [(cast.turn, cast.counts) for cast in votes] == [(1, True), (0, False)]
+
+
+def judge(page: Page) -> None:
+    """Give whatever the form of a judge or of a user asks for, and wait until it is stored."""
+    desk = page.locator("#session-desk")
+    marks = desk.get_by_role("checkbox")
+    with stored(page):
+        if marks.count():
+            marks.first.check()
+            for accepts in desk.locator(".reply-mark.none input").all()[1:]:
+                accepts.check()
+            desk.get_by_role("button", name="verdict").click()
+        else:
+            desk.locator("textarea[name=text]").fill("That does not work here.")
+            desk.get_by_role("button", name="Send message").click()
+    anyway = desk.get_by_role("button", name="Send anyway")
+    if anyway.count():
+        with stored(page):
+            anyway.click()
 
 
 # Notes what the page's live regions say, as a screen reader would: what is added to them, and

@@ -36,8 +36,8 @@ class DuelSide:
             return ended_text(self.state)
         if self.state.turn.standing == "stuck":
             return (
-                "This agent did not respond. The study’s manager can see this. Until then the "
-                "other side goes on alone."
+                "This agent did not respond. The study’s manager can see this and may try again. "
+                "The other side does not wait for it."
             )
         return ""
 
@@ -85,6 +85,11 @@ class DuelPage:
     def ends_in_vote(self) -> bool:
         """Return whether there is something to compare at the end."""
         return self.progress.over and min(self.progress.replies.values()) > 0
+
+    @property
+    def ended(self) -> bool:
+        """Return whether both sides are over. One whose agent failed may still be continued."""
+        return all(side.state.over for side in self.sides)
 
     @property
     def end_vote(self) -> DuelVote | None:

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.access import LARGEST
 from annotation.errors import Refused
 from annotation.live.duels.page import duel_context, read_duel_page, session_to_answer
-from annotation.live.duels.services import vote
+from annotation.live.duels.services import close, vote
 from annotation.live.play.presence import read_page
 from annotation.live.play.reply_panel import desk_key, load_reply_panel
 from annotation.live.play.session_state import read_session_state
@@ -46,6 +46,21 @@ def duel_vote(request: HttpRequest, pk: int) -> HttpResponseBase:
         access, _ = fetch_player(request, session_to_answer(request, read_session_state(access)))
         return player_page(request, access, status=status, refused=refused.reason)
     return redirect("annotation:session", pk=duel.left_id)
+
+
+@require_POST
+@signed_in
+def duel_close(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Let the player go on without a vote at the end, also where an agent failed."""
+    duel = _fetch_duel(pk)
+    access, _ = fetch_player(request, duel.left_id)
+    try:
+        close(duel=duel)
+    except Refused as refused:
+        return player_page(request, access, status=409, refused=refused.reason)
+    if access.study.annotates:
+        return redirect("annotation:next_item", pk=access.study.study.pk)
+    return redirect("annotation:home")
 
 
 @require_safe

@@ -9,13 +9,16 @@ from django.test import Client
 from annotation.errors import Refused
 from annotation.exports.scope import Pseudonyms, Scope
 from annotation.exports.services import ExportRequest, export_stream
+from annotation.live.control.services import retry_call
 from annotation.live.duels.selectors import read_progress
 from annotation.live.duels.services import vote
 from annotation.live.duels.sides import Placement, is_swapped
 from annotation.live.play.services import be_ready, take_place
 from annotation.live.setup.services import add_duel
-from annotation.models import Duel, DuelVote, LivePlace, LivePlan, Study
+from annotation.models import Duel, DuelVote, LiveEvent, LivePlace, LivePlan, LiveSession, Study
 from annotation.people.erasure import erase_person
+from annotation.ratings.duel_votes import votes_of
+from annotation.steps.next_session import next_session
 from benchmarks.models import Agent, Task, Trajectory
 from tests.annotation.live_sessions import (
     asked,
@@ -207,12 +210,48 @@ def test_one_agent_fails_and_the_other_goes_on(ann: User) -> None:
     assert cast(client, duel, 1, "right") == 302
     answer_left_only_then_fail(client, duel)
     page = shown(client, duel)
-    assert "did not respond" in page and "other side goes on alone" in page
+    assert "did not respond" in page and "other side does not wait" in page
     assert "Which reply is better?" not in page, "there is nothing to compare"
     while not read_progress(duel).over:
         answer(client, duel)
-    assert "Which agent was better" in shown(client, duel)
+    page = shown(client, duel)
+    assert "Which agent was better" in page and 'id="session-pause"' not in page
+    assert next_session(duel.left.study.live, ann) is not None, "the failed side waits for a retry"
     assert cast(client, duel, 0, "right") == 302
+    ended_properly(duel, ann)
+    assert [vote.counts for vote in votes_of(duel.left.study_id)] == [True, False]
+
+
+def ended_properly(duel: Duel, player: User) -> None:
+    """The failed side at the left is over with what was said, and holds nothing up."""
+    assert "the agent did not respond" in shown(enter(player), duel)
+    sides = [LiveSession.objects.get(pk=pk) for pk in (duel.left_id, duel.right_id)]
+    status = Trajectory.Status
+    assert [side.trajectory.status for side in sides] == [status.CANCELLED, status.DONE]
+    assert all(side.state in LiveSession.OVER for side in sides)
+    assert next_session(duel.left.study.live, player) is None
+    with pytest.raises(Refused):
+        retry_call(session=sides[0], by=User.objects.get(username="mia"))
+
+
+def test_a_failed_side_is_tried_again_until_the_player_goes_on(ann: User) -> None:
+    duel = make_duel(ann)
+    client = start(duel, ann)
+    assert client.post(f"/duels/{duel.pk}/close/").status_code == 409, "both go on"
+    answer_left_only_then_fail(client, duel)
+    assert not read_progress(duel).going[duel.left_id]
+    retry_call(session=duel.left, by=User.objects.get(username="mia"))
+    assert read_progress(duel).going[duel.left_id]
+    fail(duel, "left")
+    while not read_progress(duel).over:
+        answer(client, duel)
+    assert enter(User.objects.get(username="mia")).post(
+        f"/duels/{duel.pk}/close/"
+    ).status_code == 404, "who does not play"  # fmt: skip
+    for _ in range(2):
+        assert client.post(f"/duels/{duel.pk}/close/").status_code == 302
+        ended_properly(duel, ann)
+    assert LiveEvent.objects.filter(kind=LiveEvent.Kind.CANCELLED).count() == 1
 
 
 def answer_left_only_then_fail(client: Client, duel: Duel) -> None:
@@ -233,6 +272,8 @@ def test_an_agent_that_never_replied_leaves_nothing_to_compare(ann: User) -> Non
         answer(client, duel)
     assert "nothing to compare" in shown(client, duel)
     assert cast(client, duel, 0, "right") == 409
+    assert client.post(f"/duels/{duel.pk}/close/").status_code == 302
+    ended_properly(duel, ann)
 
 
 def test_who_takes_or_leaves_one_side_takes_or_leaves_both(ann: User) -> None:
