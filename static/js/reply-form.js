@@ -162,7 +162,9 @@ function showTerms(field) {
   const terms = [...field.value.matchAll(term)].map((found) => found[1].trim().split(/[\s,]+/).join(" "));
   const rest = field.value.replace(term, " ").replace(/,/g, " ").trim();
   const none = "termsNone" in field.dataset && /^\(?none\)?$/i.test(field.value.trim());
-  preview.querySelector("ol").replaceChildren(...(none ? [] : terms).map((text) => {
+  // Only what is new is read out, and not the whole list at every letter.
+  const list = preview.querySelector("ol"), read = none ? [] : terms;
+  if (list.dataset.read !== read.join()) list.replaceChildren(...read.map((text) => {
     const item = document.createElement("li");
     const code = document.createElement("code");
     const fault = termFault(text, names);
@@ -176,6 +178,7 @@ function showTerms(field) {
     }
     return item;
   }));
+  list.dataset.read = read.join();
   let words = "";
   if (none) words = "None: there is no such answer.";
   else if (rest) words = "Not in parentheses: " + rest.slice(0, 60);

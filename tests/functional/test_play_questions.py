@@ -81,8 +81,17 @@ def test_the_form_helps_with_syntax_and_people_stand_beside_agents(
     expect(field).to_have_value("\n".join(right))
     read = page.locator(".terms-read")
     expect(read.get_by_role("listitem")).to_have_count(len(right))
+    # The list is read out when it changes, and not at every letter.
+    page.evaluate(
+        """() => {
+          window.written = 0;
+          const list = document.querySelector(".terms-read [aria-live]");
+          new MutationObserver(() => { written += 1; }).observe(list, { childList: true });
+        }"""
+    )
     field.press_sequentially("\n(fly nowhere)")
     expect(read).to_contain_text("“fly” is not a name of this question")
+    assert page.evaluate("written") == 1
     check_looks(page)
     page.get_by_role("button", name="Send the answer").click()
     expect(page.get_by_role("alert").first).to_contain_text("“fly” is no action of this question")
