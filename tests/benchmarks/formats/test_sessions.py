@@ -193,6 +193,12 @@ class TestOtherSessions:
             "compaction": 1,
         }
 
+    def test_an_encrypted_thought_alone_is_an_answer_of_pi(self, tmp_path: Path) -> None:
+        rows = samples.SAMPLES["pi"]()
+        rows[5]["message"]["content"] = [{"type": "redacted_thinking", "data": "x"}]
+        path = samples.write_lines(tmp_path / "s.jsonl", rows)
+        has(counts_of(path), user=1, turns=1, assistant=2, assistant_texts=1, thinking=2)
+
     def test_a_cycle_of_parents_ends(self, tmp_path: Path) -> None:
         rows = samples.SAMPLES["pi"]()
         rows[1]["parentId"] = "g"
