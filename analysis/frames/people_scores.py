@@ -24,13 +24,15 @@ Judged = tuple[int, int | None, str]
 class PeopleScores:
     """The mean of people's scores of each plan, and whose they are.
 
-    ``simulated`` counts the simulated annotators among ``annotators``.
+    ``given`` has every score with its annotator. ``simulated`` counts the simulated annotators
+    among ``annotators``.
     """
 
     means: Mapping[Judged, float] = field(default_factory=dict)
     annotators: int = 0
     simulated: int = 0
     studies: tuple[str, ...] = ()
+    given: Mapping[Judged, Sequence[tuple[int, int]]] = field(default_factory=dict)
 
     def of(self, trajectory: int, turn: int, dimension: str, *, last: bool) -> float | None:
         """Return the people's score of a turn; of the last one, else what they said of the last
@@ -54,21 +56,23 @@ def people_scores(
         return PeopleScores()
     rows = loaded or Study.objects.filter(pk__in=studies)
     known = {study.pk: (study.name, study.is_demo) for study in rows}
-    given: dict[Judged, list[int]] = {}
+    given: dict[Judged, list[tuple[int, int]]] = {}
     who: dict[int, bool] = {}
     used: dict[int, str] = {}
     for score in human_scores(studies=studies, runs=[run.pk for run in runs]):
         name, demo = known[score.study]
         if not score.dimension or (score.is_simulated and not demo):
             continue
-        given.setdefault((score.trajectory, score.turn, score.dimension), []).append(score.value)
+        key = score.trajectory, score.turn, score.dimension
+        given.setdefault(key, []).append((score.annotator, score.value))
         who[score.annotator] = score.is_simulated
         used[score.study] = name
     return PeopleScores(
-        {key: sum(values) / len(values) for key, values in given.items()},
+        {key: sum(value for _, value in rows) / len(rows) for key, rows in given.items()},
         len(who),
         sum(who.values()),
         tuple(used.values()),
+        given,
     )
 
 

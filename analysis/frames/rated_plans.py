@@ -3,11 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from analysis.filters.selection import ChosenRun
 from analysis.filters.study_kinds import turn_questions
 from analysis.frames.people_scores import PeopleScores, people_scores
+from analysis.stats.corrected.severity import adjust_for_severity
 from annotation.models import Item, Study
 from annotation.planning.draws import study_draws
 from annotation.questionnaires import load_questionnaire
@@ -25,7 +27,8 @@ BY_HAND = "they were added to their study later"
 class RatedPlans:
     """People's scores of last plans, by trajectory, and probabilities of all that was drawn from.
 
-    ``scores`` has the people's mean by trajectory and dimension, ``of_turns`` by trajectory, turn
+    ``scores`` has the people's mean by trajectory and dimension, ``given`` every score behind it
+    with its annotator, ``of_turns`` the mean by trajectory, turn
     and dimension, the last plan's among them; ``probabilities`` are those of
     being rated in any of the studies, which were drawn independently. ``left_out`` counts rated
     trajectories without a probability, by reason. ``turn_by_turn`` says of the studies that asked
@@ -38,10 +41,33 @@ class RatedPlans:
     people: PeopleScores = field(default_factory=PeopleScores)
     of_turns: Mapping[tuple[int, int, str], float] = field(default_factory=dict)
     turn_by_turn: Collection[bool] = ()
+    given: Mapping[tuple[int, str], Sequence[tuple[int, int]]] = field(default_factory=dict)
 
     def means(self, trajectories: Sequence[int], dimension: str) -> list[float]:
-        """Return the people's scores of trajectories on a dimension; NaN where nobody rated it."""
-        return [self.scores.get((pk, dimension), nan) for pk in trajectories]
+        """Return the people's scores of trajectories on a dimension; NaN where nobody rated it.
+
+        They are adjusted for how severe each person is, where plans that they share allow it.
+        """
+        means = self.adjusted(dimension)
+        if means is None:
+            return [self.scores.get((pk, dimension), nan) for pk in trajectories]
+        return [means.get(pk, nan) for pk in trajectories]
+
+    def adjusted(self, dimension: str) -> dict[int, float] | None:
+        """Return the means of adjusted scores by trajectory; None where they cannot be adjusted."""
+        rows = [
+            (pk, annotator, value)
+            for (pk, key), given in self.given.items()
+            if key == dimension
+            for annotator, value in given
+        ]
+        scores = adjust_for_severity(*zip(*rows, strict=True)) if rows else None
+        if scores is None:
+            return None
+        sums: dict[int, list[float]] = {}
+        for (pk, _, _), score in zip(rows, scores, strict=True):
+            sums.setdefault(pk, []).append(score)
+        return {pk: fmean(values) for pk, values in sums.items()}
 
     def chances(self, trajectories: Sequence[int]) -> list[float]:
         """Return the probabilities of trajectories; NaN where no study could draw them."""
@@ -78,14 +104,16 @@ def rated_plans(
         people = people_scores(usable, runs, loaded=loaded)
     turns = Turn.objects.filter(is_final=True, trajectory__in={key[0] for key in people.means})
     last = dict(turns.order_by().values_list("trajectory", "index")) if people.means else {}
-    wanted, scores, of_turns = set(dimensions), {}, {}
+    wanted, scores, of_turns, given = set(dimensions), {}, {}, {}
     for (pk, turn, dimension), mean in people.means.items():
         if dimension not in wanted or pk not in drawn:
             continue
         if turn in (None, last.get(pk)):
             # A score of the last turn counts before one of the last plan.
-            mean = people.means.get((pk, last.get(pk), dimension), mean)
-            scores[pk, dimension] = mean
+            at_last = pk, last.get(pk), dimension
+            counts = at_last if at_last in people.means else (pk, turn, dimension)
+            mean = people.means[counts]
+            scores[pk, dimension], given[pk, dimension] = mean, people.given[counts]
         place = last.get(pk) if turn is None else turn
         if place is not None:
             of_turns[pk, place, dimension] = mean
@@ -103,7 +131,7 @@ def rated_plans(
         for study in loaded
         if study.pk in usable and turn_questions(load_questionnaire(study.questionnaire))
     }
-    return RatedPlans(scores, probabilities, left_out, people, of_turns, asked)
+    return RatedPlans(scores, probabilities, left_out, people, of_turns, asked, given)
 
 
 def passes(

@@ -36,7 +36,7 @@ HOW = (
     "people’s mean difference on the plans that they rated, weighted by the inverse of the "
     "probability with which each was drawn. How much the judges’ scores count is chosen for each "
     "agent (PPI++). Intervals are t intervals by task. A plan’s score by people is the mean over "
-    "its raters, not adjusted for how severe each of them is."
+    "its raters."
 )
 
 
@@ -248,6 +248,22 @@ def listed_moves(moved: Sequence[tuple[float, str]], unit: Unit) -> str:
     return listed(words)
 
 
+def severity_words(plans: RatedPlans) -> str:
+    """Say whether people's scores are adjusted for how severe each of them is."""
+    dimensions = {key for _, key in plans.given}
+    adjusted = sum(plans.adjusted(key) is not None for key in dimensions)
+    if not adjusted:
+        return (
+            "It is not adjusted for how severe each of them is: they are not all linked by plans "
+            "that they share."
+        )
+    where = "" if adjusted == len(dimensions) else f" on {adjusted} of {len(dimensions)} dimensions"
+    return (
+        f"It is adjusted for how severe each of them is{where}, by least squares over the plans "
+        "that they share; accuracy counts scores as they were given."
+    )
+
+
 def say_whose(
     page: Page,
     correction: Correction,
@@ -255,7 +271,7 @@ def say_whose(
     moved: str,
     *,
     unit: tuple[str, str] = ("drawn plan", "drawn plans"),
-    how: str = HOW,
+    how: str = "",
     method: str = "PPI++, tasks as clusters",
 ) -> None:
     """Say whose scores a page shows, and what a correction moves; warn of simulated people."""
@@ -273,7 +289,7 @@ def say_whose(
         page.info(f"Rated plans that correct nothing: {counted(correction.plans.left_out)}.")
     if people.simulated:
         page.warning(f"{people.simulated} of {people.annotators} annotators are simulated.")
-    page.how(how)
+    page.how(how or f"{HOW} {severity_words(correction.plans)}")
     if correction.scores == "corrected":
         page.methods(
             f"Judges’ scores were corrected by ratings of {plans} by {who}, drawn with known "

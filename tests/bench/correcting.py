@@ -1,6 +1,7 @@
 """Simulate and time estimates that people have corrected, for `docs/statistics.md`.
 
     python -m tests.bench.correcting means     coverage, width and size of means and differences
+    python -m tests.bench.correcting severity  the same with people of different severity
     python -m tests.bench.correcting slopes    coverage and width of changes per turn
     python -m tests.bench.correcting time      1,000,000 judges' scores with 2,000 ratings
     python -m tests.bench.correcting page      the same through the leaderboard, cold and warm
@@ -25,6 +26,7 @@ from django.utils import timezone
 from analysis.stats.corrected.corrected_means import RatedUnits
 from analysis.stats.corrected.corrected_pairs import CorrectedModels, correct_models
 from analysis.stats.corrected.corrected_slopes import corrected_slope
+from analysis.stats.corrected.severity import adjust_for_severity
 from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 from tests.bench.analysing import fill, length, make_run, measure, outcome
 from tests.bench.storing import set_up
@@ -107,6 +109,71 @@ def means() -> None:
             f"| {share['order']} | {share['clear']} |",
             flush=True,
         )
+
+
+def shared_units(seed: Sequence[int], spread: float, each: int) -> list[dict[str, RatedUnits]]:
+    """Return units rated by eight people whose severity has this standard deviation.
+
+    As they were given, and adjusted. 80 of 240 trajectories are drawn, each for ``each`` people of
+    those who have fewest so far.
+    """
+    rng, tasks, people = np.random.default_rng(list(seed)), 80, 8
+    ease, severe = rng.normal(0, 0.5, tasks), rng.normal(0, spread, people)
+    worth = np.array([mean + ease + rng.normal(0, 0.5, tasks) for mean in TRUTH.values()])
+    judges = worth + np.array([[bias] for bias in BIAS.values()])
+    judges += rng.normal(0, 0.5, worth.shape)
+    rows: list[tuple[int, int, float]] = []
+    dealt = np.zeros(people)
+    for unit in rng.choice(worth.size, tasks, replace=False).tolist():
+        mine = np.lexsort((rng.random(people), dealt))[:each]
+        dealt[mine] += 1
+        rows += [(unit, who, worth.flat[unit] + severe[who] + rng.normal(0, 0.6)) for who in mine]
+    units, raters, given = map(list, zip(*rows, strict=True))
+    adjusted = adjust_for_severity(units, raters, given)
+    assert adjusted is not None
+    sides = []
+    for scores in (given, adjusted):
+        means = np.full(worth.size, np.nan)
+        means[units[::each]] = np.reshape(scores, (-1, each)).mean(axis=1)
+        sides.append(
+            {
+                name: RatedUnits(f, y, np.full(tasks, 80 / worth.size), list(range(tasks)))
+                for name, f, y in zip(TRUTH, judges, means.reshape(worth.shape), strict=True)
+            }
+        )
+    return sides
+
+
+def severity() -> None:
+    """Print the table of differences with and without the adjustment."""
+    print("| people a plan | SD of severity | held: as given | adjusted | width |")
+    print("|---|---|---|---|---|")
+    for each in (2, 3):
+        for spread in (0.0, 0.2, 0.5, 0.8):
+            held: tuple[list[bool], list[bool]] = ([], [])
+            widths: list[float] = []
+            for number in range(DATA_SETS):
+                seed = (SEED, each, int(10 * spread), number)
+                models = [
+                    correct_models(units, measure="score")
+                    for units in shared_units(seed, spread, each)
+                ]
+                for side, one in zip(held, models, strict=True):
+                    side.append(_all_hold(one, TRUTH))
+                given, adjusted = (
+                    [pair.comparison.difference.interval for pair in one.comparisons.pairs]
+                    for one in models
+                )
+                widths += [
+                    b.half_width / a.half_width
+                    for a, b in zip(given, adjusted, strict=True)
+                    if a and b
+                ]
+            print(
+                f"| {each} | {spread} | {np.mean(held[0]):.3f} | {np.mean(held[1]):.3f} "
+                f"| {np.mean(widths):.2f} |",
+                flush=True,
+            )
 
 
 def _all_hold(models: CorrectedModels, truth: dict[str, float]) -> bool:
@@ -351,6 +418,8 @@ def page(scores: int = 1_000_000, each: int = 200) -> None:
 
 
 if __name__ == "__main__":
-    {"means": means, "slopes": slopes, "time": timed, "page": page, "kept": kept}[
-        (sys.argv[1:] or ["time"])[0]
-    ]()
+    commands = {
+        "means": means, "severity": severity, "slopes": slopes, "time": timed, "page": page,
+        "kept": kept,
+    }  # fmt: skip
+    commands[(sys.argv[1:] or ["time"])[0]]()

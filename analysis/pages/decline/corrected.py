@@ -44,7 +44,8 @@ HOW = (
     "study drew from, then one of the people’s scores on the rated turns, given the judges’ scores "
     "and weighted by the inverse of the probability of being drawn. The slope is that of people’s "
     "scores on average over all of these trajectories. Intervals are a jackknife over groups of "
-    "tasks, with t quantiles. It allows for endings that depend on judges’ scores."
+    "tasks, with t quantiles. It allows for endings that depend on judges’ scores. "
+    "People’s scores are not adjusted for how severe each of them is."
 )
 PEOPLE_ALONE = (
     "The change per turn of people’s scores alone is right where endings do not depend on what "

@@ -180,6 +180,30 @@ def test_blind_policies_are_held_against_the_judges_scores() -> None:
     ]
 
 
+def test_a_severe_person_moves_no_difference_where_plans_are_shared() -> None:
+    study = plant()
+    before = report("rubric", "people")
+    key = next(name for name in list(before.tables[0].header) if name.endswith("feasibility"))
+    rated = list(study.assignments.filter(trajectory__run__agent__name="cleo")[:10])
+    severe = make_person("noa", "view_results")
+    for item in rated:
+        score = Rating.objects.filter(assignment=item)[0].value
+        assert score is not None
+        make_ratings(study, severe, item.trajectory, dict.fromkeys(KEYS, score - 1))  # type: ignore[arg-type]
+    after = report("rubric", "people")
+    apart = [
+        float(str(means["Cleo"])) - float(str(means["Ada"]))
+        for means in (column(made, key, "means") for made in (before, after))
+    ]
+    assert apart[1] == pytest.approx(apart[0])
+    assert "It is adjusted for how severe each of them is, by least squares" in str(after.how)
+    # Whoever shares no plan with the others may be severe, or have been dealt poor plans.
+    alone = rated[0].trajectory
+    study.assignments.filter(trajectory=alone).delete()
+    make_ratings(study, make_person("ora"), alone, dict.fromkeys(KEYS, 3))  # type: ignore[arg-type]
+    assert "they are not all linked by plans" in str(report("rubric", "people").how)
+
+
 def test_without_ratings_nothing_is_offered_or_said() -> None:
     dataset = make_dataset()
     make_trajectory(make_run(dataset, "ada"), 1, accurate=1.0)
