@@ -20,7 +20,7 @@ from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.systems.adapt.dataset import load_personas
 from devtools.fake_endpoint.models import MODELS
 from devtools.fake_endpoint.server import FakeServer
-from tests.annotation.live_sessions import carry, make_live_study, sample_dataset
+from tests.annotation.live_sessions import asked, carry, make_live_study, sample_dataset
 from tests.annotation.rows import make_person
 from tests.functional.axe import violations
 from tests.functional.live_pages import stored
@@ -192,9 +192,8 @@ def test_an_agent_whose_endpoint_fails_is_tried_again_and_then_given_up(
         # It fails again, for good; the other side goes to its end.
         monkeypatch.setitem(MODELS, "unauthorized", refuses)
         while not read_progress(duel).over:
-            judge(page)
+            judge(page, duel)
             go_on(duel)
-            page.wait_for_timeout(1000)
     expect(page.locator("#session-turn")).to_contain_text("Duel over", timeout=15_000)
     expect(page.get_by_text("This agent did not respond.")).to_be_visible()
     expect(page.get_by_role("button", name="Pause")).to_have_count(0)
@@ -211,9 +210,12 @@ def test_an_agent_whose_endpoint_fails_is_tried_again_and_then_given_up(
     assert [(cast.turn, cast.counts) for cast in votes] == [(1, True), (0, False)]
 
 
-def judge(page: Page) -> None:
+def judge(page: Page, duel: Duel) -> None:
     """Give whatever the form of a judge or of a user asks for, and wait until it is stored."""
     desk = page.locator("#session-desk")
+    asks = [ask.pk for side in (duel.left, duel.right) for ask in asked(side)]
+    forms = ", ".join(f"[data-draft-of='{ask}']" for ask in asks)
+    expect(page.locator(forms)).to_be_visible(timeout=30_000)
     marks = desk.get_by_role("checkbox")
     with stored(page):
         if marks.count():
