@@ -96,7 +96,12 @@ def _block(
         pictures = [source(name) for name in output.pictures_of(block, form)]
         missing = output.missing.get(block.name, "")
         return {**shown, "figure": True, "pictures": pictures, "missing": missing}
-    return {**shown, **_table(_fitted(block.pin), output.server)}
+    fitted = _fitted(block.pin)
+    rows = _table(fitted, output.server)
+    assert block.pin.table is not None
+    absent = [one.label for one in block.pin.table.columns if one not in fitted.columns]
+    rows["remarks"] += [f"Columns left out: {', '.join(absent)}."] if absent else []
+    return {**shown, **rows}
 
 
 def _fitted(pin: ShownPin) -> Table:

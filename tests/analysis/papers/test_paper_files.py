@@ -96,6 +96,7 @@ def test_numbers_of_tables_and_sentences_link_to_the_product(output: PaperOutput
     assert "Demo data: " in latex and r"\section*{Methods}" in latex
     html = files["paper.html"].decode()
     assert 'href="http://x.org/trajectories/?' in html and "66.7 %</a>" in html
+    assert "Columns left out: " in html
     assert "<script" not in html and "<i>more" not in html and "javascript:" in html
     assert not re.search(r'href="(?!http)', html)
 
