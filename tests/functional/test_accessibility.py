@@ -451,3 +451,18 @@ def test_item_is_read_and_answered_by_its_accessibility_tree(
     assert item.state == Assignment.State.SUBMITTED
     values = Rating.objects.filter(assignment=item).values_list("value", flat=True)
     assert list(values) == [4] * 10
+
+
+def test_a_trail_that_takes_two_lines_can_be_touched(
+    live_server: Any, phone: BrowserContext, ann: User
+) -> None:
+    study = make_study(annotators=[ann], manager=make_person("mia"))
+    Study.objects.filter(pk=study.pk).update(
+        name="A pilot whose name is nearly as long as a whole line"
+    )
+    page = phone.new_page()
+    sign_in(page, live_server.url, "mia")
+    page.goto(f"{live_server.url}/studies/{study.pk}/people/1/")
+    first, *_, last = page.locator(".breadcrumb a").all()
+    assert first.bounding_box()["y"] < last.bounding_box()["y"]
+    assert violations(page) == []
