@@ -125,6 +125,8 @@ def test_the_page_leads_to_a_message(tmp_path: Path, researcher: Client) -> None
         f"{url}messages/", {"turn": "1", "gap": "25-201"}, headers={"HX-Request": "true"}
     ).content.decode()
     assert part.count('class="utterance') == PART
+    # No message is read out as English because the page is.
+    assert part.count('<p class="speech" lang="" dir="auto"')
     assert "Show messages 49–72 of turn 1" in part
     for wrong in ({"turn": "9"}, {"turn": "1", "gap": "500-600"}, {}):
         headers = {"HX-Request": "true"}
