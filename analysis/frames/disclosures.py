@@ -32,15 +32,17 @@ def disclosure_frame(runs: Sequence[ChosenRun], disclosures: Disclosures) -> "Da
     fields = "pk", "run", "task", "turn_count", "termination"
     trajectories = {row[0]: row[1:] for row in done.order_by("pk").values_list(*fields)}
     ids = done.order_by().values("pk")
-    violated: dict[tuple[int, int], list[ViolatedThen]] = {}
+    # Plain tuples, which cost the garbage collector nothing while there are many of them.
+    violated: dict[int, list[tuple[Any, ...]]] = {}
     violations = Violation.objects.filter(turn__trajectory__in=ids).order_by("pk")
-    for pk, turn, key, kind, text, revealed, repeated in violations.values_list(
+    for row in violations.values_list(
         "turn__trajectory", "turn__index", "key", "kind", "text", "revealed", "repeated"
     ):
-        violation = ViolatedThen(key, kind, text, revealed, repeated)
-        violated.setdefault((pk, turn), []).append(violation)
+        violated.setdefault(row[0], []).append(row[1:])
     parts = disclosures.turn_parts
-    turns: Iterable[Sequence[Any]] = sorted(violated)
+    turns: Iterable[Sequence[Any]] = (
+        (pk, index) for pk in sorted(violated) for index in sorted({row[0] for row in violated[pk]})
+    )
     if parts:
         turns = (
             Turn.objects.filter(trajectory__in=ids)
@@ -51,8 +53,11 @@ def disclosure_frame(runs: Sequence[ChosenRun], disclosures: Disclosures) -> "Da
     for pk, own in groupby(turns, key=itemgetter(0)):
         run, task, last, ending = trajectories[pk]
         label, early = labels[run], ending in disclosures.early
+        then: dict[int, list[ViolatedThen]] = {}
+        for index, *violation in violated.get(pk, ()):
+            then.setdefault(index, []).append(ViolatedThen(*violation))
         records = [
-            TurnRecord(index, dict(zip(parts, values, strict=True)), violated.get((pk, index), ()))
+            TurnRecord(index, dict(zip(parts, values, strict=True)), then.get(index, ()))
             for _, index, *values in own
         ]
         for text, kind, told, broken, left_out in disclosures.read(records):

@@ -59,3 +59,7 @@ export function makeSheet(desk, signal) {
     uncoverForm: () => coversForm() && set(half() === "full" ? "closed" : "half"),
   };
 }
+
+// The style guide shows a desk without its scripts.
+const shown = document.querySelector(".desk[data-sheet]:not([data-desk])");
+if (shown) makeSheet(shown);

@@ -102,7 +102,7 @@ def test_two_plans_by_keys_and_on_a_phone(
     open_item(tab, live_server.url, study)
     expect(tab.get_by_role("heading", name="A", exact=True)).to_be_visible()
     expect(tab.get_by_role("heading", name="B", exact=True)).to_be_visible()
-    left, right = (tab.get_by_role("region", name=name, exact=True).bounding_box() for name in "AB")
+    left, right = (tab.get_by_role("log", name=name, exact=True).bounding_box() for name in "AB")
     assert left and right
     assert left["y"] == right["y"] and left["x"] + left["width"] < right["x"]
     tab.keyboard.press("a")

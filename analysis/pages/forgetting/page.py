@@ -148,6 +148,8 @@ def _curve(
     label: str, frame: "DataFrame", told: Disclosures, *, run: ChosenRun | None = None
 ) -> Curve:
     """Return what can be followed, its curve, and what is left out."""
+    import numpy as np
+
     nothing_after = frame["last"] <= frame["told"]
     reasons = Counter(frame.loc[frame["left_out"] != "", "left_out"].tolist())
     late = int((nothing_after & (frame["left_out"] == "")).sum())
@@ -158,10 +160,7 @@ def _curve(
     time = rows["broken"].where(broken, rows["last"]) - rows["told"]
     rows = rows.assign(
         time=time.astype(int),
-        end=[
-            BROKEN if gone else OTHER if early else CENSORED
-            for gone, early in zip(broken, rows["early"], strict=True)
-        ],
+        end=np.where(broken, BROKEN, np.where(rows["early"], OTHER, CENSORED)),
     )
     points = survival_curve(rows["time"].to_numpy(), rows["end"].to_numpy(), rows["task"].tolist())
     return Curve(label, rows, points, dict(reasons), run)
