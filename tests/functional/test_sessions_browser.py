@@ -230,6 +230,8 @@ def test_all_scores_of_a_judge_stand_on_one_screen(
     page = sit(context, live_server.url, session, "ann", complaints)
     page.set_viewport_size({"width": 1280, "height": 720})
     turn(page, "Your turn: 3 replies")
+    # Two of the three are given on one form.
+    expect(page.locator(".session-others")).to_contain_text("2 forms, one after the other")
     page.get_by_role("link", name="Rubric judge").click()
     scores = page.locator("fieldset.score")
     expect(scores).to_have_count(8)
@@ -611,6 +613,8 @@ def test_a_player_leaves_and_is_replaced_while_others_watch_and_control(
     sign_in(watcher, url, "olga")
     watcher.goto(f"{url}/sessions/{session.pk}/watch/")
     expect(watcher.locator("#watch-side")).to_contain_text("bob left the place User")
+    part, heading = (watcher.locator(f".watch-open{each}").bounding_box() for each in ("", " h3"))
+    assert part and heading and heading["x"] > part["x"] + 8
     check(watcher)
     carl = entered().new_page()
     sign_in(carl, url, "carl")

@@ -184,6 +184,19 @@ def test_a_form_that_does_not_hold_makes_nothing(researcher: Client) -> None:
     assert not LivePlan.objects.exists()
 
 
+def test_a_role_that_no_script_can_fill_is_shown_where_it_is_chosen(researcher: Client) -> None:
+    sample_dataset()
+    url, mode = reverse("annotation:session_new"), "two_people_judged"
+    roles = re.compile(r'<details class="fold"( open)?>\s*<summary>Who fills the other roles')
+    fresh = roles.search(researcher.get(url, {"mode": mode}).content.decode())
+    assert fresh and not fresh[1]
+    page = researcher.post(url, fields(researcher, url, mode=mode))
+    refused = roles.search(page.content.decode())
+    assert "Choose a language model as world judge" in page.content.decode()
+    assert refused and refused[1]
+    assert not LivePlan.objects.exists()
+
+
 def test_nothing_waits_for_somebody_new(stranger: Client) -> None:
     page = stranger.get(reverse("annotation:session_list"))
     assert "No sessions" in page.content.decode()
