@@ -26,9 +26,11 @@ from analysis.tables.selectors import shown
 from annotation.models import Study
 from annotation.remarks.label_sets import add_label_set, file_text
 from annotation.remarks.services import put_label
+from benchmarks.branches.services import answers_in, branch_with_answer, replay_every_turn
 from benchmarks.experiments.selectors import experiment_matrix, experiment_runs
 from benchmarks.models import Dataset, Experiment, Run, Trajectory
 from benchmarks.visibility import Visibility
+from tests.factories.benchmarks import play, save_sample_dataset, start_sample_runs
 from tests.golden.lines import canonical, report_lines
 from tests.golden.recording import restore_world
 
@@ -48,6 +50,8 @@ def write(folder: Path, only: Collection[str] = ()) -> None:
     written = {f"pages/{page.key}": _page_lines(page, user) for page in PAGES.values()}
     written |= {"pages/other": _other_lines(user), "pages/groups": _groups_lines(user)}
     written["commands"] = _command_lines()
+    # Last: it plays trajectories, which pages and commands would count.
+    written["pages/branches"] = _branches_lines(user)
     for name, lines in written.items():
         if not only or name.rpartition("/")[2] in only:
             path = folder / f"{name}.txt"
@@ -159,6 +163,27 @@ def _groups_lines(user: User) -> Iterator[str]:
         chosen = choose(listing(QueryDict(asked.query), seen), asked)
         # The true key is another after every change of a source file.
         yield from report_lines(groups_report(asked, chosen, "key"))
+
+
+def _branches_lines(user: User) -> Iterator[str]:
+    """Report forks of a failed trajectory whose agent draws lots, and which turn decided it."""
+    from analysis.pages.branches.views import read_report
+
+    # Played now: branches are not continued by scripts of the version that was recorded.
+    sample = save_sample_dataset(8)
+    (played,) = start_sample_runs("coin-flipper", dataset=sample, level="high", seed=5)
+    play(played)
+    failed = played.trajectories.filter(metrics__accurate=0, turn_count__gte=2).earliest("pk")
+    later = answers_in(failed, 2)[0].given.text
+    other = {"trajectory": failed, "turn": 1, "text": later, "by": user, "seed": 5}
+    for name, run in (
+        ("another answer", branch_with_answer(**other, replays=3)),
+        ("compared", branch_with_answer(**other, replays=5, compare=True)),
+        ("every turn", replay_every_turn(trajectory=failed, by=user, replays=5, seed=5)),
+    ):
+        play(run)
+        yield f"## branches, {name}"
+        yield from report_lines(read_report(run))
 
 
 def _pairs() -> Iterator[tuple[Run, Run]]:

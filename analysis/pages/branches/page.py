@@ -67,11 +67,15 @@ def branch_report(run: Run, replays: Sequence[Replay]) -> Report:
     labels = find_system(run.dataset.system).labels
     by_arm = {group.arm: group for group in groups}
     if Arm.AGAIN in by_arm:
-        return report_of(partial(_turns, replays=replays, groups=groups))
+        return report_of(partial(_turns, run=run, replays=replays, groups=groups))
     if {Arm.EDITED, Arm.KEPT} == set(by_arm):
         pair = by_arm[Arm.EDITED], by_arm[Arm.KEPT]
         return report_of(partial(_effect, run=run, labels=labels, replays=replays, pair=pair))
-    return report_of(partial(_alone, replays=replays, group=groups[0]))
+    return report_of(partial(_alone, run=run, replays=replays, group=groups[0]))
+
+
+def _seed_words(run: Run) -> str:
+    return f"Seed of the replays: {run.seed}."
 
 
 def _stopped(run: Run) -> bool:
@@ -91,7 +95,7 @@ def _note_missing(sheet: Sheet, replays: Sequence[Replay]) -> None:
 # --- One branch, or several with the same answer --------------------------------------------------
 
 
-def _alone(sheet: Sheet, replays: Sequence[Replay], group: ReplayGroup) -> Iterator[None]:
+def _alone(sheet: Sheet, run: Run, replays: Sequence[Replay], group: ReplayGroup) -> Iterator[None]:
     _note_missing(sheet, replays)
     rights = [replay.right for replay in group.replays if replay.right is not None]
     if rights and not group.copies:
@@ -106,7 +110,7 @@ def _alone(sheet: Sheet, replays: Sequence[Replay], group: ReplayGroup) -> Itera
     sheet.info("To see what the answer changes, start replays that keep the same answer as well.")
     _list_replays(sheet, replays)
     yield
-    sheet.how(GIVEN)
+    sheet.how(GIVEN, _seed_words(run))
 
 
 # --- The effect of an answer ----------------------------------------------------------------------
@@ -151,7 +155,7 @@ def _effect(
         "Scores: means over judges of the last turn, compared over replays by Welch’s t.",
         f"p-values are corrected by Holm over the {len(rows)} measures of this table.",
         GIVEN,
-        f"Seed of the replays: {run.seed}.",
+        _seed_words(run),
     )
     sheet.methods(
         f"From turn {pair[0].turn} on, the trajectory was replayed {len(pair[0].replays)} times "
@@ -261,7 +265,7 @@ def _verdict(row: EffectRow) -> str:
 
 
 def _turns(
-    sheet: Sheet, replays: Sequence[Replay], groups: Sequence[ReplayGroup]
+    sheet: Sheet, run: Run, replays: Sequence[Replay], groups: Sequence[ReplayGroup]
 ) -> Iterator[None]:
     """Name the turn whose answer lost the trajectory, if the replays show one."""
     _note_missing(sheet, replays)
@@ -310,11 +314,12 @@ def _turns(
         "asked again by themselves but for the last turn. Where a wrong verdict lost a trajectory, "
         "its turn is named although the answer was good.",
         GIVEN,
+        _seed_words(run),
     )
     sheet.methods(
         f"The agent was asked again at each of the {len(tested.turns)} turns, "
-        f"{len(kept.replays)} times each; turns were compared with replays that kept them "
-        "by one-sided Fisher's exact tests with Holm's correction over turns."
+        f"{len(kept.replays)} times each (seed {run.seed}); turns were compared with replays "
+        "that kept them by one-sided Fisher's exact tests with Holm's correction over turns."
     )
 
 
