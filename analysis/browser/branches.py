@@ -19,7 +19,8 @@ MOST = 400
 class BranchNode:
     """A trajectory of the tree, or several replays that leave at the same place.
 
-    ``result`` is of a single one; ``right`` counts replays that end right.
+    ``result`` is of a single one; ``right`` counts replays that end right, of the ``judged`` ones:
+    those that have ended with a verdict.
     """
 
     words: str
@@ -27,9 +28,20 @@ class BranchNode:
     current: bool
     size: int = 1
     ended: int = 0
+    judged: int = 0
     right: int = 0
     result: TrajectoryResult | None = None
     below: "list[BranchNode]" = field(default_factory=list)
+
+    @property
+    def counts(self) -> str:
+        """Return how many replays there are of each kind, in words."""
+        counts = [f"{self.right} of {self.judged} right"] if self.judged else []
+        if self.judged < self.ended:
+            counts.append(f"{self.ended - self.judged} without verdict")
+        if self.ended < self.size:
+            counts.append(f"{self.size} started")
+        return ", ".join(counts)
 
 
 def branch_tree(trajectory: Trajectory, seen: Visibility) -> BranchNode | None:
@@ -58,8 +70,9 @@ def branch_tree(trajectory: Trajectory, seen: Visibility) -> BranchNode | None:
     def node(members: list[int], words: str, url: str) -> BranchNode:
         mine = [pk for pk in members if pk in rows]
         made = BranchNode(words, url, trajectory.pk in mine, len(mine))
-        made.ended = sum(rows[pk].status == Trajectory.Status.DONE for pk in mine)
-        made.right = sum(results[pk].tone == "ok" for pk in mine)
+        tones = [results[pk].tone for pk in mine if rows[pk].status == Trajectory.Status.DONE]
+        made.ended, made.right = len(tones), tones.count("ok")
+        made.judged = sum(tone in ("ok", "warn", "bad") for tone in tones)
         if len(mine) == 1:
             made.result = results[mine[0]]
         groups: dict[tuple[int, int, str], list[int]] = defaultdict(list)

@@ -45,6 +45,7 @@ GIVEN = (
     "Replays share everything before the turn, also what the environment drew there. The effect is "
     "that of this turn in this trajectory, under those who continued it."
 )
+P_HEAD = content.Column("p", ("p adjusted", "p alone"), help="Holm, over all rows")
 
 
 class EffectRow(NamedTuple):
@@ -142,7 +143,8 @@ def _effect(
             _estimates("Another answer", lambda row: row.effect.first),
             _estimates("Same answer", lambda row: row.effect.second),
             Column(content.estimate_column("Difference"), _difference_cell),
-            columns.text("p (Holm)", _p_words),
+            Column(P_HEAD, _p_cell),
+            columns.text("Clear", _clear_words),
         ],
         link=lambda _: None,
         note="Intervals at 95 %. n is the number of replays.",
@@ -223,10 +225,16 @@ def _difference_cell(row: EffectRow) -> Cell:
     return content.estimate_cell(row.effect.difference, row.unit, signed=True)
 
 
-def _p_words(row: EffectRow) -> str:
-    if row.p_adjusted is None:
-        return "–"
-    return f"{p_text(row.p_adjusted)}{', clear' if row.clear else ''}"
+def _p_cell(row: EffectRow | TurnTest) -> Cell:
+    test = row.effect if isinstance(row, EffectRow) else row
+    if row.p_adjusted is None or test.p_value is None:
+        return Cell(data=(None, None), reason=test.difference.no_interval or "not tested")
+    data = (float(f"{row.p_adjusted:.6g}"), float(f"{test.p_value:.6g}"))
+    return Cell(p_text(row.p_adjusted), data)
+
+
+def _clear_words(row: EffectRow | TurnTest) -> str:
+    return {True: "yes", False: "no", None: ""}[row.clear]
 
 
 def _effect_sentence(row: EffectRow, pair: tuple[ReplayGroup, ReplayGroup]) -> str:
@@ -235,8 +243,11 @@ def _effect_sentence(row: EffectRow, pair: tuple[ReplayGroup, ReplayGroup]) -> s
     if row.effect.difference.value is None:
         without = [group for group in pair if not any(r.right is not None for r in group.replays)]
         arms = " or ".join(group.replays[0].branch.get_arm_display().lower() for group in without)
+        ended = [replay for group in without for replay in group.replays if replay.ended]
+        details = {replay.detail.lower() for replay in ended}
+        why = f" ({details.pop()})" if len(details) == 1 and "" not in details else ""
         return f"What another answer at turn {turn} changes cannot be said: no replay with " + (
-            f"{arms or 'either answer'} has a verdict."
+            f"{arms or 'either answer'} has a verdict{why}."
         )
     if row.label != RIGHT:
         return f"Another answer at turn {turn} changes {row.label.lower()} by " + (
@@ -290,14 +301,8 @@ def _turns(
                 content.estimate_column("Difference"),
                 lambda test: content.points_cell(test.difference),
             ),
-            columns.text(
-                "p (Holm)",
-                lambda test: (
-                    "–"
-                    if test.p_adjusted is None
-                    else f"{p_text(test.p_adjusted)}{', clear' if test.clear else ''}"
-                ),
-            ),
+            Column(P_HEAD, _p_cell),
+            columns.text("Clear", _clear_words),
         ],
         link=lambda _: None,
         note="A turn as it was: the replays that answer anew at the next turn. Of the last turn "
@@ -379,7 +384,7 @@ def _list_replays(sheet: Sheet, replays: Sequence[Replay]) -> None:
             ),
             columns.text("Leaves at", lambda replay: f"Turn {replay.branch.turn}"),
             columns.text("With", lambda replay: replay.branch.get_arm_display()),
-            columns.text("Result", lambda replay: replay.title),
+            columns.text("Result", lambda replay: replay.title, sub=lambda replay: replay.detail),
             columns.count("Turns", lambda replay: replay.trajectory.turn_count),
         ],
         link=lambda _: None,

@@ -16,13 +16,15 @@ SCORE = "mean score of the last turn"
 
 @dataclass(frozen=True)
 class Replay:
-    """A replay: ``right`` is 1 or 0, None without a verdict; ``scores`` are means of the last turn
-    by dimension. ``said`` is everything that its turns hold, to tell copies by.
+    """A replay: ``title`` is its result and ``detail`` how it ended; ``right`` is 1 or 0, None
+    without a verdict; ``scores`` are means of the last turn by dimension. ``said`` is everything
+    that its turns hold, to tell copies by.
     """
 
     branch: Branch
     trajectory: Trajectory
     title: str
+    detail: str = ""
     right: float | None = None
     measures: dict[str, float | None] = field(default_factory=dict)
     scores: dict[str, float | None] = field(default_factory=dict)
@@ -71,8 +73,11 @@ def read_replays(run: Run) -> list[Replay]:
         right = {"ok": 1.0, "bad": 0.0, "warn": 0.0}.get(result.tone)
         measures = {name: outcome.metrics.get(name) for name in labels.headlines}
         replays.append(
-            Replay(branch, row, result.title, right, measures, scores[row.pk], tuple(said[row.pk]))
-        )
+            Replay(
+                branch, row, result.title, result.detail, right, measures, scores[row.pk],
+                tuple(said[row.pk]),
+            )
+        )  # fmt: skip
     return replays
 
 

@@ -70,6 +70,23 @@ def test_the_effect_of_an_answer_is_shown(researcher: Client, parent: Trajectory
     assert table.splitlines()[0].startswith("measure") and "Turns" in table
 
 
+def test_replays_without_verdict_are_not_called_wrong(
+    researcher: Client, parent: Trajectory
+) -> None:
+    """Scripted judges score no free plan, so replays with one have no verdict."""
+    given = {"turn": 1, "answer": "agent", "text": PLAN, "replays": 2, "seed": 0, "compare": "on"}
+    address = researcher.post(page(parent), given)["Location"]
+    own = reverse("analysis:trajectory", args=[parent.pk])
+    assert "2 started" in researcher.get(own).content.decode()
+    play(Run.objects.get(kind=Run.Kind.BRANCH))
+    tree = researcher.get(own).content.decode()
+    assert (tree.count("2 without verdict"), tree.count("of 2 right")) == (1, 1)
+    shown = researcher.get(address).content.decode()
+    assert "no replay with another answer has a verdict (valid plan, scores are missing)." in shown
+    head, right = researcher.get(f"{address}effect.csv").content.decode().splitlines()[:2]
+    assert head.endswith("p adjusted,p alone,clear") and right.endswith(",,,")
+
+
 def test_results_have_a_figure_and_are_in_the_api(
     researcher: Client, parent: Trajectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
