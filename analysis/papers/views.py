@@ -252,7 +252,8 @@ def pin_now(request: HttpRequest, paper_id: int, block_id: str) -> HttpResponseB
     if not wants_fragment(request):
         version = latest_version(row)
         ids = [block.id for block in read_blocks(version.blocks)]
-        context |= {"base": version.number, "ids": ids}
+        # Within a block of a template, "block" is the block itself.
+        context |= {"base": version.number, "ids": ids, "shown": context["block"]}
     name = "_state.html" if wants_fragment(request) else "state.html"
     return render(request, f"analysis/papers/{name}", context)
 

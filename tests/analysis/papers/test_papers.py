@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
 from analysis.models import Paper, PaperPart
 from analysis.papers.blocks import MOST_BLOCKS, PinBlock, Source, TextBlock, stored_blocks
@@ -155,6 +156,10 @@ def test_new_data_are_shown_beside_the_old_and_wait_for_a_decision(
     # Until somebody decides, the paper keeps what it showed.
     assert first_pin(paper, rita).report == old.report
     decision = f"decide-{old.block.id}"
+    # The same by a page of its own, where the link is followed without a script.
+    whole = editor.get(now).content.decode()
+    assert f'name="{decision}" value="take:{digest[1]}"' in whole
+    assert f"<h1>{escape(old.title)}</h1>" in whole
     editor.post(paper_url(paper), form_of(paper, **{decision: f"keep:{digest[1]}"}))
     kept = first_pin(paper, rita)
     assert kept.report == old.report
