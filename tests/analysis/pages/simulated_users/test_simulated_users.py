@@ -9,6 +9,7 @@ from analysis.filters import Filters
 from analysis.pages.catalogue import PAGES, select
 from analysis.reports.content import Report
 from annotation.models import Annotator, LivePlan
+from annotation.people.erasure import erase_person
 from benchmarks.models import Dataset, Exchange, Run, Trajectory
 from tests.analysis.judged_again import judge_again
 from tests.analysis.rows import make_dataset, make_person
@@ -62,6 +63,22 @@ def test_people_are_counted_and_never_named(dataset: Dataset) -> None:
     assert "person-" not in text and "1001" not in "".join(table.csv() for table in details.tables)
     played = details.table("played")
     assert played is not None and [row[2].text for row in played.rows] == ["4", "4"]
+
+
+def test_an_erased_person_counts_as_before_and_is_not_named(dataset: Dataset) -> None:
+    """What they replied in a role stays in the log under a number (docs/studies.md)."""
+    make_speaking(dataset)
+    person = User.objects.create(pk=1001, username="quillfeather")
+    before = report(dataset)
+    admin = User.objects.create_superuser("root")
+    name = erase_person(user=person, by=admin, typed="quillfeather", reason="They asked for it.")
+    assert not User.objects.filter(username="quillfeather").exists()
+    after, details = report(dataset), report(dataset, details=True)
+    assert after.sentence == before.sentence and verdicts(after) == verdicts(before)
+    table = after.table("measures")
+    assert table is not None and "4 people" in table.note
+    told = "".join(part.csv() for part in (*after.tables, *details.tables))
+    assert name not in told and "quillfeather" not in told
 
 
 def test_invalid_plans_accepted_are_shares_of_what_the_chosen_judging_calls_invalid(
