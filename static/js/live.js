@@ -535,6 +535,8 @@ function focusOn(sent) {
   const idle = !at || at === document.body || at.id === "session-desk" || !at.checkVisibility();
   if (result && !find("[aria-invalid=true]")) result.focus();
   else if (idle) (all(FIELD).find((one) => one.checkVisibility()) || find("#session-end") || find("#session-desk"))?.focus({ preventScroll: true });
+  // Where the form has less room than fields, as on a phone, the first one to fill in is in sight.
+  if (!result) all("#session-desk :is(textarea, select, input:not([type=hidden]))").find((one) => one.checkVisibility() && !one.value)?.scrollIntoView({ block: "nearest" });
 }
 let shown = find("#session-desk"), focused = null;
 document.addEventListener("htmx:beforeSwap", () => { focused = document.activeElement; });

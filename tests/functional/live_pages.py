@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page, expect
 
 from annotation.models import LiveSession
 from tests.annotation.live_sessions import carry
@@ -25,3 +25,16 @@ def start(page: Page, session: LiveSession) -> None:
         page.get_by_role("button", name="I am ready").click()
     carry(session)
     page.goto(page.url.partition("#")[0])
+
+
+def check_phone(page: Page, first: Locator) -> None:
+    """On a phone the ``first`` field to fill in is in sight, in a quarter of the height."""
+    usual = page.viewport_size
+    assert usual
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(page.url.partition("#")[0])
+    expect(first).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="Show all fields")).to_be_in_viewport(ratio=1)
+    composer = page.locator(".room-composer").bounding_box()
+    assert composer and composer["height"] <= 0.25 * 844
+    page.set_viewport_size(usual)

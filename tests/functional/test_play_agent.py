@@ -22,6 +22,7 @@ from tests.annotation.rows import make_person
 from tests.factories.benchmarks import make_user, play
 from tests.factories.planbench_xl import TASK, save_small_world, start_for_person, waiting_ask
 from tests.functional.axe import check_looks, violations
+from tests.functional.live_pages import check_phone
 from tests.functional.test_annotation_loop import sign_in
 
 # A tool with a longer name of the same beginning, before the one that is wanted.
@@ -160,6 +161,8 @@ def test_a_query_is_played_live_to_its_end(
     page.get_by_role("button", name="I am ready").click()
     expect(page.get_by_text("Reply 1 of 100")).to_be_visible()
     expect(page.get_by_label("What the tool gives")).to_be_focused()
+    check_phone(page, page.get_by_label("What the tool gives"))
+    expect(page.get_by_role("link", name="Answer")).to_be_in_viewport(ratio=1)
     check_looks(page)
 
     task = next(task for task in load_world().tasks if task.id == TASK)

@@ -16,6 +16,7 @@ from tests.annotation.live_sessions import make_live_study
 from tests.annotation.rows import make_person
 from tests.factories.benchmarks import play
 from tests.functional.axe import check_looks
+from tests.functional.live_pages import check_phone
 from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -124,6 +125,7 @@ def test_a_person_makes_cereal_with_menus(
     page = quiet
     session = begin(page, live_server.url, breakfast, "agent", CEREAL, "person")
     expect(page.get_by_text("furniture not searched yet: 37")).to_be_visible()
+    check_phone(page, page.locator("#session-desk form [name=x]").first)
     check_looks(page)
 
     def act(key: str, tab: str, button: str, **fields: str) -> None:

@@ -16,7 +16,7 @@ from tests.annotation.live_sessions import carry, make_live_study
 from tests.annotation.rows import make_person
 from tests.factories.benchmarks import play
 from tests.functional.axe import check_looks
-from tests.functional.live_pages import start, stored
+from tests.functional.live_pages import check_phone, start, stored
 from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -74,6 +74,7 @@ def test_a_person_plans_and_repairs_live_to_the_end(
     sign_in(page, live_server.url, "pia")
     page.goto(f"{live_server.url}/sessions/{session.pk}/")
     start(page, session)
+    check_phone(page, page.get_by_label("1. Skill", exact=True))
 
     check_looks(page)
     page.get_by_role("button", name="Send the plan").click()
