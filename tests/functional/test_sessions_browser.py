@@ -642,8 +642,17 @@ def test_a_player_leaves_and_is_replaced_while_others_watch_and_control(
     expect(carl.get_by_role("heading", name="You no longer play")).to_be_focused()
     expect(carl.locator("#session-desk")).to_contain_text("took over your place")
     check(carl)
-    judge(manager)
-    turn(manager, "is writing")
+    # Whoever gets their place back is told where they are, and goes on.
+    manager.goto(control)
+    manager.get_by_role("button", name="Give the place back").click()
+    expect(carl.get_by_role("heading", name="You have your place again")).to_be_visible(
+        timeout=PATIENT
+    )
+    check(carl)
+    carl.get_by_role("link", name="Return to the session").click()
+    turn(carl, "Your turn: 2 replies")
+    judge(carl)
+    turn(carl, "is writing")
     carry(session)
     turn(agent, "Session over")
     desk = agent.locator("#session-desk")

@@ -274,6 +274,8 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     belongs.
     """
     poll = read_poll(pk, person(request).pk) if pk <= LARGEST else None
+    if "left" in request.GET:  # by the page of somebody who lost their place
+        return _given_back(request, pk, back=poll is not None)
     if poll is None:
         return _player_left(request, pk)
     if not poll.over:
@@ -285,6 +287,18 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     except Http404:  # a moment ago
         return _player_left(request, pk)
     return _changed_parts(request, read_session_state(access), request.GET)
+
+
+def _given_back(request: HttpRequest, pk: int, *, back: bool) -> HttpResponse:
+    """Tell a player who had lost their place once they are ``back`` in it.
+
+    Their page is not loaded anew: it shows what they had typed and not sent.
+    """
+    if back:
+        template, told = "annotation/partials/_session_back.html", {"number": pk}
+        return render(request, template, told, status=STOP_POLLING)
+    over = _left_session(request, pk).state in LiveSession.OVER
+    return HttpResponse(status=STOP_POLLING if over else 204)
 
 
 @require_safe

@@ -322,13 +322,23 @@ def test_a_place_that_was_taken_over_is_given_back(ann: User, manager: User) -> 
     assert writer.post(control, back).status_code == 409  # nobody took it over
     writer.post(control, {"do": "take_over", "place": 1, "reason": "To help"})
     assert "You no longer play" in player.get(f"/sessions/{session.pk}/").content.decode()
+    left = player.get(f"/sessions/{session.pk}/state/?left=1")
+    assert (left.status_code, left.content) == (204, b"")
     assert "Give the place back" in writer.get(control).content.decode()
     assert writer.post(control, back).status_code == 302
+    told = player.get(f"/sessions/{session.pk}/state/?left=1")
+    assert told.status_code == 286 and "You have your place again" in told.content.decode()
     assert session.places.get().player == ann
     assert "Your turn" in player.get(f"/sessions/{session.pk}/").content.decode()
     assert writer.post(control, back).status_code == 409
     event = session.events.get(kind="given_back")
     assert (event.by, event.about, event.reason) == (manager, ann, "All yours")
+    # Whoever is out when it ends stops asking; strangers learn nothing.
+    writer.post(control, {"do": "free", "place": 1})
+    writer.post(control, {"do": "end"})
+    assert player.get(f"/sessions/{session.pk}/state/?left=1").status_code == 286
+    player.force_login(make_person("zoe"))
+    assert player.get(f"/sessions/{session.pk}/state/?left=1").status_code == 404
 
 
 def test_how_far_a_reply_is_from_the_offered_draft_is_kept_and_shown(
