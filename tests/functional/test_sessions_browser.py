@@ -649,6 +649,7 @@ def test_a_player_leaves_and_is_replaced_while_others_watch_and_control(
         timeout=PATIENT
     )
     check(carl)
+    expect(carl.locator("#session-turn")).to_be_empty()
     carl.get_by_role("link", name="Return to the session").click()
     turn(carl, "Your turn: 2 replies")
     judge(carl)
