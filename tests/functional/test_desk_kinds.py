@@ -414,6 +414,7 @@ def test_keys_can_be_chosen_freely_and_conflicts_are_refused(
     answered(tab, "0 of 8")
     press("r")
     answered(tab, "1 of 8")
+    state(tab).to_have_text("saved")
     tab.reload()
     answered(tab, "1 of 8")
     press("u")
