@@ -169,10 +169,14 @@ def circles(graph: Mapping[str, set[str]]) -> list[list[str]]:
             if len(group) > 1:
                 found.append(sorted(group))
 
+    limit = sys.getrecursionlimit()
     sys.setrecursionlimit(10_000)
-    for name in graph:
-        if name not in index:
-            visit(name)
+    try:
+        for name in graph:
+            if name not in index:
+                visit(name)
+    finally:
+        sys.setrecursionlimit(limit)  # other tests rely on it
     return found
 
 
