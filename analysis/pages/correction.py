@@ -249,7 +249,9 @@ def listed_moves(moved: Sequence[tuple[float, str]], unit: Unit) -> str:
 
 
 def severity_words(plans: RatedPlans) -> str:
-    """Say whether people's scores are adjusted for how severe each of them is."""
+    """Say whether people's scores are adjusted for how severe each is; empty for one person."""
+    if plans.people.annotators < 2:
+        return ""
     dimensions = {key for _, key in plans.given}
     adjusted = sum(plans.adjusted(key) is not None for key in dimensions)
     if not adjusted:
@@ -289,7 +291,7 @@ def say_whose(
         page.info(f"Rated plans that correct nothing: {counted(correction.plans.left_out)}.")
     if people.simulated:
         page.warning(f"{people.simulated} of {people.annotators} annotators are simulated.")
-    page.how(how or f"{HOW} {severity_words(correction.plans)}")
+    page.how(how or f"{HOW} {severity_words(correction.plans)}".rstrip())
     if correction.scores == "corrected":
         page.methods(
             f"Judges’ scores were corrected by ratings of {plans} by {who}, drawn with known "

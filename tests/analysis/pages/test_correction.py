@@ -183,6 +183,7 @@ def test_blind_policies_are_held_against_the_judges_scores() -> None:
 def test_a_severe_person_moves_no_difference_where_plans_are_shared() -> None:
     study = plant()
     before = report("rubric", "people")
+    assert "severe" not in str(before.how)  # a single person rated
     key = next(name for name in list(before.tables[0].header) if name.endswith("feasibility"))
     rated = list(study.assignments.filter(trajectory__run__agent__name="cleo")[:10])
     severe = make_person("noa", "view_results")
