@@ -1,10 +1,10 @@
 """Store imported trajectories chunk by chunk; their runs are hidden until all are stored."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -27,7 +27,8 @@ from benchmarks.formats.trajectory import (
 )
 from benchmarks.imports.images import image_characters, image_rows, take_images
 from benchmarks.imports.stored_messages import prompt_digest, stored_message, stored_turn
-from benchmarks.imports.unfinished import last_rows, unfinished_runs
+from benchmarks.imports.unfinished import LOCK, last_rows, unfinished_runs
+from benchmarks.locks import named_lock, pause_writing
 from benchmarks.models import (
     Agent,
     Dataset,
@@ -43,22 +44,32 @@ from benchmarks.source_digest import sealed_plug_in
 # A chunk ends when it holds this many messages: trajectories differ in size a hundredfold.
 CHUNK = 2000
 CONDITION = "as imported"
+_Item = TypeVar("_Item")
 _WHOLE = (-(2**63), 2**63 - 1)
+
+
+def portions(
+    items: Iterable[_Item], size: Callable[[_Item], int], least: int
+) -> Iterator[list[_Item]]:
+    """Yield lists of items that hold ``least`` messages or a few more; ``size`` counts them."""
+    portion: list[_Item] = []
+    total = 0
+    for item in items:
+        portion.append(item)
+        total += size(item)
+        if total >= least:
+            yield portion
+            portion, total = [], 0
+    if portion:
+        yield portion
 
 
 def chunks(trajectories: Iterable[ImportedTrajectory]) -> Iterator[list[ImportedTrajectory]]:
     """Yield lists of trajectories with about CHUNK messages each."""
-    chunk: list[ImportedTrajectory] = []
-    size = 0
-    for trajectory in trajectories:
-        chunk.append(trajectory)
-        # Images count by their room, so that a chunk of them stays small, too.
-        size += len(trajectory.messages) + image_characters(trajectory.messages) // 4096
-        if size >= CHUNK:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
+    # Images count by their room, so that a chunk of them stays small, too.
+    return portions(
+        trajectories, lambda t: len(t.messages) + image_characters(t.messages) // 4096, CHUNK
+    )
 
 
 @dataclass
@@ -79,9 +90,12 @@ class RowSaver:
     before: Mapping[str, int] = field(default_factory=last_rows)
     trajectories: int = 0
     turns: int = 0
+    _later: list[tuple[Trajectory, Sequence[ImportedMessage], ImportedTurn]] = field(
+        default_factory=list
+    )
 
     def save(self, chunk: Sequence[ImportedTrajectory]) -> None:
-        """Store a chunk, inside a transaction."""
+        """Store a chunk but for its turns, inside a transaction; ``save_turns`` comes next."""
         taken = [take_images(trajectory) for trajectory in chunk]
         chunk = [trajectory for trajectory, _ in taken]
         tasks = self._tasks([t.task for t in chunk])
@@ -95,25 +109,40 @@ class RowSaver:
             ]
         )
         self._store_prompts({m.text for t in chunk for m in t.messages if m.speaker == "system"})
-        made = [
-            stored_turn(
-                row.pk,
-                turn,
-                [stored_message(message) for message in (opening if turn.index == 1 else ())],
-                [stored_message(message) for message in turn.messages],
-                final=turn.index == len(turns),
-            )
+        self._later = [
+            (row, opening if turn.index == 1 else (), turn)
             for row, (opening, turns) in zip(rows, split, strict=True)
             for turn in turns
         ]
-        Turn.objects.bulk_create(made, batch_size=CHUNK)
         for row, (_, images) in zip(rows, taken, strict=True):
             TrajectoryImage.objects.bulk_create(image_rows(row, images))
         for row in rows:
             row.run.created_trajectories += 1
         self.trajectories += len(rows)
-        self.turns += len(made)
         self._renew(timezone.now())
+
+    def save_turns(self) -> None:
+        """Store the turns of the last chunk; those of a long session in several transactions."""
+        # Twice as many as in a chunk: only a session that is as long by itself is divided.
+        parts = portions(self._later, lambda later: len(later[2].messages), 2 * CHUNK)
+        for number, portion in enumerate(parts):
+            if number:
+                pause_writing()
+            rows = [
+                stored_turn(
+                    row.pk,
+                    turn,
+                    [stored_message(message) for message in opening],
+                    [stored_message(message) for message in turn.messages],
+                    final=turn.index == row.turn_count,
+                )
+                for row, opening, turn in portion
+            ]
+            with named_lock(LOCK):
+                self._renew(timezone.now())
+                Turn.objects.bulk_create(rows)
+            self.turns += len(rows)
+        self._later = []
 
     @property
     def pks(self) -> list[int]:

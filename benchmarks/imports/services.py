@@ -96,11 +96,13 @@ def import_trajectories(
         pieces = chunks(read_source(source, format, header, unnamed))
         if stored := _begin(saver, title, next(pieces, []), wait):
             return stored
+        saver.save_turns()
         if progress:
             progress(saver.turns)
         for chunk in pieces:
             with named_lock(LOCK):
                 saver.save(chunk)
+            saver.save_turns()
             if progress:
                 progress(saver.turns)
         if source.checksum() != checksum:

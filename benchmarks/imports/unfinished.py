@@ -1,8 +1,8 @@
 """Imports under way: their runs are hidden until the whole file is stored.
 
 A large file takes minutes to store, and SQLite lets one transaction write at a time. So each chunk
-is a transaction of its own, between which others write. An import that fails deletes what it has
-stored; what a killed process left behind, the next import deletes.
+is stored in transactions of its own, between which others write. An import that fails deletes what
+it has stored; what a killed process left behind, the next import deletes.
 """
 
 import time

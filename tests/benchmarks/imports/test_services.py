@@ -117,7 +117,7 @@ def test_queries_do_not_grow_with_the_trajectories(
 ) -> None:
     rows = [{**row, "trial": n} for n in range(100) for row in samples.tau_bench()[:1]]
     path = samples.write(tmp_path / "t.json", rows)
-    with django_assert_max_num_queries(32):  # type: ignore[operator]
+    with django_assert_max_num_queries(33):  # type: ignore[operator]
         import_trajectories(path=path, format="tau-bench")
 
 
@@ -300,6 +300,41 @@ def test_what_a_killed_import_left_is_deleted_by_the_next(
     saved = import_trajectories(path=path, format="tau-bench")
     assert saved.created and Run.objects.get() == saved.runs[0] != left
     assert Trajectory.objects.count() == saved.trajectories
+
+
+@pytest.mark.parametrize("end", ["killed", "failed"])
+def test_a_session_is_stored_in_portions_and_seen_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setattr(import_rows, "CHUNK", 2)
+    steps = [{"role": r, "content": f"{r} {n}"} for n in range(9) for r in ("user", "assistant")]
+    path = samples.write_lines(tmp_path / "long.jsonl", [{"messages": steps, "model": "m"}])
+    store, stored = Turn.objects.bulk_create, []
+
+    def stop_at_the_third(rows: list[Turn]) -> None:
+        if len(stored) == 2:
+            raise Killed
+        stored.append([turn.index for turn in store(rows)])
+
+    before = counts()
+    with monkeypatch.context() as patch:
+        patch.setattr(Turn.objects, "bulk_create", stop_at_the_third)
+        if end == "killed":
+            patch.setattr(import_services, "delete_imports", lambda runs: None)
+        with pytest.raises(Killed):
+            import_trajectories(path=path)
+    assert len(stored) == 2 and len(stored[0]) < 9
+    assert not EVERYTHING.of(Run.objects.all()).exists()
+    if end == "failed":
+        assert counts() == before
+    else:
+        assert Trajectory.objects.get().turn_count == 9 > Turn.objects.count() > 0
+        monkeypatch.setattr(unfinished, "SILENT", timedelta(0))
+    saved = import_trajectories(path=path)
+    assert saved.created and Run.objects.get() == saved.runs[0]
+    assert [turn.index for turn in Trajectory.objects.get().turns.order_by("index")] == [
+        *range(1, 10)
+    ]
 
 
 def test_a_failed_import_leaves_the_tasks_of_others(
