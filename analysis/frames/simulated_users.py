@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 WORDS, MESSAGES, TOLD, TOLD_AT, ACCEPTED = "words", "messages", "told", "told_at", "accepted"
-PEOPLE_AS_AGENT = "a person was the agent"
+NO_ONE_AGENT = "a person was the agent, but not one alone"
+ONE_SIDE = (
+    "a person was the agent, and did not play the task with both a person and a simulator as user"
+)
 NOBODY = "not known who was there: the agent never turned to the user"
 SEVERAL = "several people spoke"
 NO_REFERENCE = (
@@ -45,7 +48,7 @@ class UserRows(NamedTuple):
     ``who`` is a code of the person, None where a ``simulator`` speaks. ``missing`` says of a
     measure why it has no column, ``left_out`` counts trajectories by reason. ``simulated_raters``:
     scripts are among those who rated feedback. ``scripted`` are the codes of people that are
-    simulated accounts.
+    simulated accounts. In ``with_people`` trajectories a person is the agent.
     """
 
     frame: "DataFrame"
@@ -54,6 +57,7 @@ class UserRows(NamedTuple):
     left_out: dict[str, int]
     simulated_raters: bool
     scripted: frozenset[str]
+    with_people: int
 
 
 def simulator_of(run: ChosenRun, roles: Sequence[str], system: System) -> str:
@@ -77,16 +81,20 @@ def user_rows(
 ) -> UserRows:
     """Return the finished trajectories of the runs, with who spoke for the user and how.
 
-    ``roles`` are those that people fill where they speak for the user. Trajectories with a person
-    as agent, with several people as user, or with a role handed over are left out and counted.
+    ``roles`` are those that people fill where they speak for the user. Trajectories with several
+    people as user, or with a role handed over, are left out and counted. Each person who is the
+    agent is an agent of their own, and counts at tasks that they played with both a person and a
+    simulator as user.
     """
     runs = [run for run in runs if not run.imported]
     done = Trajectory.objects.filter(counted(by_id(runs)), status=Trajectory.Status.DONE)
     spoken = _spoken(done.order_by().values("pk"), system, user.role, roles)
     players = _players(done.order_by().values("pk"), user.role)
+    planned = _people_as_agents(done.order_by().values("pk"))
     simulators = {run.pk: simulator_of(run, roles, system) for run in runs}
     known, left_out = by_id(runs), Counter[str]()
     records, words = [], {}
+    met = defaultdict[tuple[str, int], set[bool]](set)
     for pk, run, task, role_changes in done.order_by("pk").values_list(
         "pk", "run", "task", "role_changes"
     ):
@@ -94,10 +102,11 @@ def user_rows(
         if not simulators[run]:
             people = people or players.get(pk, set())
         why = ""
-        if known[run].agent_kind == "human":
-            why = PEOPLE_AS_AGENT
-        elif role_changes:
+        agent, by_person = known[run].agent, known[run].agent_kind == "human"
+        if role_changes:
             why = MIXED
+        elif by_person and len(planned[pk]) != 1:
+            why = NO_ONE_AGENT
         elif not simulators[run] and len(people) != 1:
             why = SEVERAL if people else NOBODY
         if why:
@@ -105,15 +114,23 @@ def user_rows(
             continue
         who = None if simulators[run] else next(iter(people))
         words[pk] = messages
-        records.append((pk, run, known[run].agent, task, who, simulators[run]))
-    frame = _frame(records)
+        if by_person:
+            agent = f"{agent} {next(iter(planned[pk]))}"
+            met[agent, task].add(who is None)
+        records.append((pk, run, agent, task, who, simulators[run]))
+    one_side = {block for block, sides in met.items() if len(sides) == 1}
+    compared = [row for row in records if row[2:4] not in one_side]
+    if left := len(records) - len(compared):
+        left_out[ONE_SIDE] = left
+    with_people = sum(row[2:4] in met for row in compared)
+    frame = _frame(compared)
     if frame["who"].isna().all() or frame["who"].notna().all():
         # There is nobody to compare with.
-        return UserRows(frame, {}, {}, dict(left_out), False, frozenset())
+        return UserRows(frame, {}, {}, dict(left_out), False, frozenset(), with_people)
     measures, missing = _add_conduct(frame, runs, system, user, words)
     simulated = _add_feedback(frame, runs, system, studies, measures, missing)
     scripted = _scripted(frame.loc[frame["who"].notna(), "who"])
-    return UserRows(frame, measures, missing, dict(left_out), simulated, scripted)
+    return UserRows(frame, measures, missing, dict(left_out), simulated, scripted, with_people)
 
 
 def _scripted(codes: Iterable[str]) -> frozenset[str]:
@@ -157,6 +174,18 @@ def _players(trajectories: Any, role: str) -> dict[int, set[str]]:
         if role in roles:
             players[pk].add(f"{PREFIX}{player}")
     return players
+
+
+def _people_as_agents(trajectories: Any) -> dict[int, set[str]]:
+    """Return the people who replied as the agent, by trajectory."""
+    people: dict[int, set[str]] = defaultdict(set)
+    rows = Exchange.objects.filter(
+        trajectory__in=trajectories, role="agent", state=Exchange.State.ANSWERED,
+        answerer__kind="human",
+    )  # fmt: skip
+    for pk, name in rows.order_by().values_list("trajectory", "answerer__name").distinct():
+        people[pk].add(name)
+    return people
 
 
 def _add_conduct(

@@ -1,7 +1,7 @@
 """How real is a simulated user? Held against people, and against how far people differ."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -109,7 +109,7 @@ def content(page: Page) -> Content:
     roles = tuple(filter(None, whole.split(" + "))) or (user.role,)
     rows = user_rows(runs, page.system, user, roles, page.selection.people)
     frame = rows.frame
-    if _nobody_to_compare(page, frame, user, len(rows.left_out)):
+    if _nobody_to_compare(page, frame, user, rows.left_out):
         return
     people = frame[frame["who"].notna()]
     held = [
@@ -185,7 +185,9 @@ def _people(people: "DataFrame", rows: UserRows) -> str:
     return f"{count} ({len(rows.scripted)} scripted)" if rows.scripted else count
 
 
-def _nobody_to_compare(page: Page, frame: "DataFrame", user: SimulatedUser, left_out: int) -> bool:
+def _nobody_to_compare(
+    page: Page, frame: "DataFrame", user: SimulatedUser, left_out: Mapping[str, int]
+) -> bool:
     """Say what is missing where people or simulators are; return whether something is."""
     people = frame[frame["who"].notna()]
     new_session = addresses.address("annotation:session_new")
@@ -193,9 +195,7 @@ def _nobody_to_compare(page: Page, frame: "DataFrame", user: SimulatedUser, left
     some = f"{PURPOSE} It needs at least {FEWEST_PEOPLE} people and {FEWEST_TASKS} tasks"
     if n < FEWEST_PEOPLE:
         have = plural(n, "person has", "people have") if n else "nobody has"
-        more = " Some trajectories are left out: a role changed hands or several spoke." * (
-            bool(left_out) and not n
-        )
+        more = f" {left_out_sentence(left_out)}" * bool(left_out)
         page.nothing(
             "Not enough people have played the user yet",
             f"{some}; {have} played here.{more} Let people play the user with the same agents on "
@@ -393,13 +393,13 @@ def _success(rows: UserRows, held: Sequence[Held], runs: Sequence[ChosenRun]) ->
     key = next((key for key, one in rows.measures.items() if one.about == "success"), "")
     if not key:
         return []
-    frame = rows.frame
+    agents = {run.agent: run.label for run in runs if run.agent_kind != "human"}
+    frame = rows.frame[rows.frame["agent"].isin(agents)]
     people = frame[frame["who"].notna()]
     with_people = [run for run in runs if run.pk in set(people["run"])]
     chances = session_chances(with_people, frame["task"].tolist())
     by_people = people.groupby(["agent", "task"])[key].mean().to_dict()
     most = rows.measures[key].measure.most
-    agents = {run.agent: run.label for run in runs}
     lines = []
     for one in held:
         mine = frame[frame["who"].isna() & (frame["simulator"] == one.name)]
@@ -524,6 +524,9 @@ def _how(page: Page, rows: UserRows, people: "DataFrame", whole: str) -> None:
         "Users that models play are compared with people on many measures in arXiv 2603.11245.",
         "Success is corrected as judges are by people’s ratings (PPI++): the simulator’s mean over "
         "all tasks that could be drawn, plus people’s mean difference on those they played.",
+        f"In {plural(rows.with_people, 'trajectory', 'trajectories')} a person is the agent. They "
+        "are compared with trajectories of the same person as agent at the same task, which that "
+        "person may remember, and success is not corrected for them." if rows.with_people else "",
         f"Roles that people fill: {whole.replace('_', ' ')}, the combination with most "
         "trajectories here." if whole else "",
         left_out_sentence(rows.left_out, nothing="No trajectory"),
