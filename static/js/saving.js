@@ -10,6 +10,8 @@ const TIMEOUT = 25000;
 // After this long without an answer the page says that the server is slow.
 const SLOW = 3000;
 const MAX_BATCH = 100;
+// How long a page that is being left may still be there; longer ones were not left after all.
+const LEAVING = 5000;
 
 const cookie = (name) => {
   const found = document.cookie.split("; ").find((part) => part.startsWith(name + "="));
@@ -37,8 +39,24 @@ function makeStore(owner) {
     memory = new Map();
   }
   let last = 0;
+  // What is confirmed while the page is being left stays in the storage: the next page may have been made just
+  // before it was stored, and would show what was there before. Its queue sends it once more, which is harmless.
+  let leaving = false;
+  const confirmed = new Map();
   return {
     lasting: () => memory === null,
+    leave() {
+      leaving = true;
+      setTimeout(() => {
+        leaving = false;
+        confirmed.forEach(this.remove);
+        confirmed.clear();
+      }, LEAVING);
+    },
+    confirm(entry) {
+      if (leaving) confirmed.set(entry.id, entry);
+      else this.remove(entry);
+    },
     add(entry) {
       last = Math.max(last + 1, Date.now() * 1000);
       entry.key = prefix + String(last).padStart(18, "0") + "." + entry.id;
@@ -83,7 +101,7 @@ function makeStore(owner) {
           // Another tab has just removed it.
         }
       }
-      return entries.filter(Boolean);
+      return entries.filter((entry) => entry && !confirmed.has(entry.id));
     },
   };
 }
@@ -208,7 +226,7 @@ export function makeQueue({ owner, signal, onState, onSaved = () => {}, onRefuse
       if (result && result.code === "paused") {
         paused = result.refused;
       } else if (result && !result.refused) {
-        store.remove(entry);
+        store.confirm(entry);
         onSaved(entry, result);
       } else if (result || !response.ok) {
         store.remove(entry);
@@ -307,6 +325,7 @@ export function makeQueue({ owner, signal, onState, onSaved = () => {}, onRefuse
     report();
   }, { signal });
   window.addEventListener("beforeunload", (event) => {
+    store.leave();
     if (!store.lasting() && store.all().length) event.preventDefault();
   }, { signal });
   report();

@@ -228,6 +228,45 @@ def test_a_comment_is_kept_when_the_page_is_left_at_once(desk: Page, item: Assig
     assert Rating.objects.get(assignment=item, aspect="comment").text == "Read twice."
 
 
+def test_a_page_made_before_the_answer_was_stored_shows_it_nevertheless(
+    desk: Page, item: Assignment
+) -> None:
+    """The reload shows what was before the save, whose reply still reaches the page being left."""
+    saves: list[Any] = []
+    loads: list[Any] = []
+    desk.route("**/answers/", lambda route: route.continue_() if saves else saves.append(route))
+    desk.route("**/annotate/1/", lambda route: loads.append(route))
+    desk.keyboard.press("4")
+    wait_for(desk, saves)
+    desk.evaluate("setTimeout(() => location.reload())")
+    wait_for(desk, loads)
+    before = loads[0].fetch()
+    with desk.expect_response("**/answers/") as stored:
+        saves[0].continue_()
+    stored.value.finished()
+    desk.wait_for_timeout(200)  # The page that is left reads the reply.
+    with desk.expect_response("**/answers/") as again:
+        loads[0].fulfill(response=before)
+    again.value.finished()
+    answered(desk, "1 of 10")
+    state(desk).to_have_text("saved")
+    assert chosen(desk, "feedback_reasonable") == "4"
+    assert RatingEdit.objects.filter(assignment=item).count() == 1
+    desk.unroute_all()
+    desk.reload()
+    assert chosen(desk, "feedback_reasonable") == "4"
+    assert desk.evaluate("Object.keys(localStorage).filter((k) => k.includes('answers'))") == []
+
+
+def wait_for(page: Page, routes: list[Any]) -> None:
+    """Wait until a request is held."""
+    for _ in range(300):
+        if routes:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("no request came within 30 s")
+
+
 # --- When the network or the server is away -------------------------------------------------------
 
 
