@@ -34,17 +34,18 @@ class BranchForm(_Fields):  # type: ignore[misc]  # made of the request
 
     def __init__(
         self, data: Mapping[str, Any] | None, *, system: System, answer: GivenAnswer,
-        before: str, seen: Visibility,
+        before: str, gone: str, seen: Visibility,
     ) -> None:  # fmt: skip
+        """``gone`` says why the agent cannot continue as ``before``; empty where it can."""
         super().__init__(data, initial={"text": answer.given.text})
         self.fields["text"].required = True
         self.fields["text"].error_messages["required"] = "Write the other answer."
         endpoints = seen.of(Endpoint.objects.filter(retired=False)).order_by("name")
         choices = answerer_choices(system, system.roles[0], endpoints, True)
         agent: Any = self.fields["agent"]
-        agent.choices = [("", f"As before: {before}"), *choices]
+        agent.choices = choices if gone else [("", f"As before: {before}"), *choices]
         agent.needed_sometimes = True
-        agent.help_text = "All other roles are filled as before."
+        agent.help_text = f"{gone} All other roles are filled as before.".strip()
 
     def wanted(self, *, turn: int, answer: GivenAnswer, role: str) -> BranchRequest:
         """Return the request that the form is; ``role`` is the agent's."""

@@ -14,13 +14,19 @@ from benchmarks.core.answerers import Identity
 from benchmarks.core.digests import storable
 from benchmarks.core.errors import CoreError
 from benchmarks.core.system import System
-from benchmarks.endpoints.services import check_cap, check_use, currency_of, endpoints_in
+from benchmarks.endpoints.services import (
+    answerer_at,
+    check_cap,
+    check_use,
+    currency_of,
+    endpoints_in,
+)
 from benchmarks.jobs import wake_up
 from benchmarks.locks import lock_trajectory
-from benchmarks.mappers import system_of_run
+from benchmarks.mappers import core_task, system_of_run
 from benchmarks.models import Branch, Exchange, Judging, Run, Trajectory
-from benchmarks.models.role_assignments import RoleAssignment, all_assignments
-from benchmarks.roles.services import assign_by_name
+from benchmarks.models.role_assignments import RoleAssignment, Roles, all_assignments
+from benchmarks.roles.services import assign_by_name, build_answerer
 from benchmarks.runs.services import (
     check_cost_cap,
     condition_name,
@@ -101,6 +107,35 @@ def why_not(trajectory: Trajectory) -> str:
     if missing:
         return f"This trajectory cannot be continued here: it is pinned to {missing}."
     return ""
+
+
+def missing_answerers(trajectory: Trajectory, roles: Roles) -> dict[str, str]:
+    """Return, by role, why an assignment can answer nothing more: the version of its script is
+    not installed, its endpoint has changed, or it is a recording.
+
+    Whoever carries a branch builds the same answerers, so it would fail at its first step.
+    """
+    system = system_of_run(trajectory.run)
+    task = core_task(trajectory.task, trajectory.profile)
+    build, missing = answerer_at(system.key), {}
+    for role in system.roles:
+        for assignment in roles.get(role.name, ()):
+            why = ""
+            if role.name == "agent" and assignment.get("label") == "recorded":
+                why = "it is a recording and has no answer to what was never asked"
+            else:
+                try:
+                    build_answerer(system, task, assignment, build)
+                except CoreError as error:
+                    why = str(error)
+            if why:
+                missing[role.name] = f"{role.title} cannot continue as before: {why}."
+    return missing
+
+
+def roles_of(trajectory: Trajectory) -> dict[str, Sequence[RoleAssignment]]:
+    """Return whoever filled each role of a trajectory last."""
+    return {**trajectory.run.roles, **trajectory.role_changes}
 
 
 def answers_in(trajectory: Trajectory, turn: int) -> list[GivenAnswer]:
@@ -216,7 +251,7 @@ def _branch(
         )
     parent, system = trajectory.run, system_of_run(trajectory.run)
     assignments = _assignments(system, trajectory, roles)
-    _check_assignments(assignments, total)
+    _check_assignments(trajectory, assignments, total)
     paid = endpoints_in(assignments)
     check_use(paid, by)
     check_cap(cost_cap, paid)
@@ -287,7 +322,7 @@ def _assignments(
     system: System, trajectory: Trajectory, roles: Mapping[str, Sequence[str]]
 ) -> dict[str, list[RoleAssignment]]:
     """Return who continues: whoever filled each role last, or those who are named."""
-    before = {**trajectory.run.roles, **trajectory.role_changes}
+    before = roles_of(trajectory)
     for role in roles:
         if role not in before:
             raise BranchRefused(f"There is no role {role}. Roles: {', '.join(before)}.", "roles")
@@ -302,13 +337,9 @@ def _assignments(
     }
 
 
-def _check_assignments(assignments: Mapping[str, Sequence[RoleAssignment]], total: int) -> None:
-    if any(row.get("label") == "recorded" for row in assignments.get("agent", ())):
-        raise BranchRefused(
-            "The agent is a recording. It has no answer to what was never asked, so choose a "
-            "script, a model or a person to continue.",
-            "roles",
-        )
+def _check_assignments(trajectory: Trajectory, assignments: Roles, total: int) -> None:
+    for why in missing_answerers(trajectory, assignments).values():
+        raise BranchRefused(f"{why} Choose somebody else to continue.", "roles")
     if total > 1 and any(row["kind"] == "human" for row in all_assignments(assignments)):
         raise BranchRefused(
             f"A person fills a role, and would have to play {total} replays. Try one branch, or "

@@ -13,7 +13,14 @@ from benchmarks import paging
 from benchmarks.access import START, fetch, signed_in, visibility
 from benchmarks.branches.forms import BranchForm, EveryTurnForm, answer_titles
 from benchmarks.branches.requests import BranchRequest, start_branches
-from benchmarks.branches.services import BranchRefused, GivenAnswer, answers_in, why_not
+from benchmarks.branches.services import (
+    BranchRefused,
+    GivenAnswer,
+    answers_in,
+    missing_answerers,
+    roles_of,
+    why_not,
+)
 from benchmarks.core.errors import CoreError
 from benchmarks.mappers import system_of_run
 from benchmarks.models import Run, Trajectory
@@ -25,6 +32,10 @@ from benchmarks.trajectories.exchanges import agent_role, turn_steps
 from benchmarks.trajectories.selectors import with_page_relations
 
 PAGE = "benchmarks/branches/branch_new.html"
+OTHERS = (
+    "Name who continues in that role with the command branch_trajectory --fill or by the API, or "
+    "run the task again and branch from the new trajectory."
+)
 
 
 @signed_in
@@ -48,6 +59,10 @@ def branch_new(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     except BranchRefused as error:
         return _refused(request, context, str(error))
     system, role = system_of_run(trajectory.run), agent_role(trajectory)
+    missing = missing_answerers(trajectory, roles_of(trajectory))
+    gone = missing.pop(role, "")
+    if missing:  # this page lets choose the agent only
+        return _refused(request, context, f"{' '.join(missing.values())} {OTHERS}")
     answer = _chosen(answers, given.get("answer", ""), role)
     every = posted if posted is not None and "every" in posted else None
     edits = posted if every is None else None
@@ -58,7 +73,7 @@ def branch_new(request: HttpRequest, trajectory_id: int) -> HttpResponse:
         if answer.asked.role == role:
             roles = {**trajectory.run.roles, role: [assign_person()]}
             context["misfits"] = misfit_words(unread_judges(system, roles))
-        form = BranchForm(edits, system=system, answer=answer, before=before, seen=seen)
+        form = BranchForm(edits, system=system, answer=answer, before=before, gone=gone, seen=seen)
     every_form = EveryTurnForm(every)
     context |= {
         "turns": [part.turn for part in parts],
@@ -68,6 +83,7 @@ def branch_new(request: HttpRequest, trajectory_id: int) -> HttpResponse:
         "form": form,
         "every_form": every_form,
         "ended": trajectory.status == Trajectory.Status.DONE,
+        "gone": gone,
     }
     started: Run | None = None
     if every is not None and every_form.is_valid():

@@ -164,7 +164,7 @@ def build_answerer(
         raise UnknownName(
             "script version",
             f"{assignment['policy']} {assignment['version']}",
-            [f"{p.name} {p.version}" for p in system.scripted.values()],
+            [f"{p.name} {p.version}" for p in system.scripted.values() if policy in (None, p)],
         )
     return policy.build(task, assignment["parameters"])
 

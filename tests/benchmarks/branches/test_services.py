@@ -226,6 +226,25 @@ def test_trajectories_that_cannot_be_continued_are_refused(
         replay_every_turn(trajectory=Trajectory.objects.get(pk=parent.pk), by=user)
 
 
+def test_a_script_of_another_version_is_refused_before_it_starts(
+    run: Run, parent: Trajectory, user: User
+) -> None:
+    (assignment,) = run.roles["agent"]
+    Run.objects.filter(pk=run.pk).update(
+        roles={**run.roles, "agent": [{**assignment, "version": "0"}]}
+    )
+    old = Trajectory.objects.get(pk=parent.pk)
+    with pytest.raises(BranchRefused, match="'creature-of-habit 0'; known: creature-of-habit "):
+        branch_with_answer(trajectory=old, turn=1, text=PLAN, by=user)
+    with pytest.raises(BranchRefused, match="Choose somebody else to continue"):
+        replay_every_turn(trajectory=old, by=user)
+    assert not Branch.objects.exists() and Run.objects.count() == 1
+    roles = {"agent": ["creature-of-habit"]}
+    branches = branch_with_answer(trajectory=old, turn=1, text=PLAN, by=user, roles=roles)
+    play(branches)
+    assert branches.trajectories.get().status == Trajectory.Status.DONE
+
+
 def test_branches_go_with_the_run_whose_log_they_share(
     run: Run, parent: Trajectory, user: User
 ) -> None:

@@ -167,6 +167,34 @@ def test_imported_trajectories_say_that_they_cannot_be_branched(
     assert page(parent) not in own
 
 
+def outdated(trajectory: Trajectory, role: str) -> None:
+    """Have a role filled by a version of its script that is not installed."""
+    roles = trajectory.run.roles
+    old = [{**assignment, "version": "0"} for assignment in roles[role]]
+    Run.objects.filter(pk=trajectory.run_id).update(roles={**roles, role: old})
+
+
+def test_an_agent_of_another_version_is_replaced_on_the_page(
+    researcher: Client, parent: Trajectory
+) -> None:
+    outdated(parent, "agent")
+    shown = researcher.get(page(parent)).content.decode()
+    assert "creature-of-habit 0" in shown and "As before:" not in shown
+    assert 'name="every"' not in shown and "Run the task again" in shown
+    given = {"turn": 1, "answer": "agent", "text": PLAN, "replays": 1, "seed": 0}
+    assert researcher.post(page(parent), given).status_code == 422
+    assert not Branch.objects.exists()
+    assert researcher.post(page(parent), given | {"agent": "creature-of-habit"}).status_code == 302
+
+
+def test_other_roles_of_another_version_are_named_by_command(
+    researcher: Client, parent: Trajectory
+) -> None:
+    outdated(parent, "world_judge")
+    shown = researcher.get(page(parent)).content.decode()
+    assert "cannot continue as before" in shown and "branch_trajectory --fill" in shown
+
+
 def test_who_may_not_start_runs_cannot_branch(
     reader: Client, stranger: Client, parent: Trajectory
 ) -> None:
