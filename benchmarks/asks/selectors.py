@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, QuerySet
 
+from benchmarks.asks.forms import LONGEST
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.ports.people import Fields, FieldsRefused, Hint, ReplyForm
 from benchmarks.core.registry import find_system, system_of
@@ -76,7 +77,10 @@ class ReplyFormat(NamedTuple):
 
 @dataclass(frozen=True)
 class AskView:
-    """An ask as its answerer sees it. ``waits`` is false once it is answered or cancelled."""
+    """An ask as its answerer sees it. ``waits`` is false once it is answered or cancelled.
+
+    ``longest`` is how many characters a reply may have.
+    """
 
     row: OpenAsk
     role: str
@@ -85,6 +89,7 @@ class AskView:
     waits: bool
     answered: bool
     paused: bool
+    longest: int = LONGEST
 
     @cached_property
     def messages(self) -> Sequence[Message]:

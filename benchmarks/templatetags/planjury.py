@@ -16,10 +16,12 @@ from django.utils.timezone import localtime
 from benchmarks.core.plans import split_steps
 from benchmarks.core.ports.labels import Measure
 from benchmarks.mappers import run_condition
+from benchmarks.markdown import draw_words
 from benchmarks.models import Run
 from benchmarks.trajectories.turns import PlanChange, plan_change
 
 register = template.Library()
+register.filter("draw_words", draw_words)
 
 # Around the sign between a letter and its value.
 SPACE_IN_NUMBER = re.compile(r"(?<=\b\w) (?=[=<] [\d−])|(?<=\b\w [=<]) (?=[\d−])|(?<=\d) (?=%)")

@@ -369,6 +369,8 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
   if (target.id === "session-desk") typed = stored ? null : typedNow();
+  // That a reply was not sent stays until the player sends again or closes it.
+  if (target.id === "session-note" && !stored && find("[data-unsent]", target)) event.detail.shouldSwap = false;
   // A status that is written anew is read out anew, even where it is the same.
   if (target.id === "session-turn" && target.textContent.trim() === fragment.textContent.trim()) event.detail.shouldSwap = false;
 });
@@ -381,6 +383,10 @@ for (const name of ["htmx:oobAfterSwap", "htmx:afterSettle"]) {
     typed = null;
   });
 }
+
+document.addEventListener("click", (event) => {
+  if (event.target instanceof Element && event.target.closest("[data-close-note]")) find("#session-note").replaceChildren();
+});
 
 // --- Scrolling: the end follows new messages only for a reader who is there ---------------------
 const talk = () => find("#room-talk");

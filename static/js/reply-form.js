@@ -1,6 +1,6 @@
 // Forms in which a person replies: drafts, keys, finding a tool, an editor of steps, scores by keys.
 
-import { all } from "./common.js";
+import { all, notice } from "./common.js";
 
 // --- Drafts ------------------------------------------------------------------------------------
 // Fields with data-draft keep their text until it is accepted, also over a reload or a new sign-in. A
@@ -27,6 +27,20 @@ function keepDraft(field) {
 const keepDrafts = () => document.querySelectorAll("textarea[data-draft], input[data-draft]").forEach(keepDraft);
 keepDrafts();
 document.addEventListener("htmx:load", keepDrafts);
+
+// A text longer than a reply may be is refused before it is inserted: browsers need half a minute to lay out a
+// million characters.
+document.addEventListener("beforeinput", (event) => {
+  const field = event.target, longest = Number(field.closest("[data-longest]")?.dataset.longest);
+  if (!longest || !event.inputType.startsWith("insertFrom")) return;
+  const text = event.data ?? event.dataTransfer?.getData("text/plain") ?? "";
+  const kept = field.value.slice(0, field.selectionStart) + field.value.slice(field.selectionEnd);
+  const length = (kept + text).replace(/\r?\n/g, "\r\n").length;  // as it is sent
+  if (length <= longest) return;
+  event.preventDefault();
+  const words = (count) => count.toLocaleString("en");
+  notice("Not inserted: your reply would have " + words(length) + " characters, and " + words(longest) + " are the most. What you typed stays.", { kind: "warning", key: "longest" });
+});
 
 // --- Keys that lead to the parts of a system's reply form ---------------------------------------
 const prepared = new WeakSet();
@@ -120,8 +134,15 @@ function showSteps(field) {
   }));
 }
 
+// A number that somebody types after the one that Enter has begun stands there twice.
+const doubled = /^(\s*(\d{1,3})\. )(?:step\s*)?\2[.):]\s/im;
+
 document.addEventListener("input", (event) => {
-  if (event.target.matches("textarea[data-steps]")) showSteps(event.target);
+  const field = event.target;
+  if (!field.matches("textarea[data-steps]")) return;
+  const match = doubled.exec(field.value);
+  if (match) field.setRangeText("", match.index + match[1].length, match.index + match[0].length, "preserve");
+  showSteps(field);
 });
 document.addEventListener("keydown", (event) => {
   const field = event.target;

@@ -27,13 +27,16 @@ def start(page: Page, session: LiveSession) -> None:
     page.goto(page.url.partition("#")[0])
 
 
-def check_phone(page: Page, first: Locator) -> None:
-    """On a phone the ``first`` field to fill in is in sight, in a quarter of the height."""
+def check_phone(page: Page, first: Locator, *more: Locator) -> None:
+    """On a phone the ``first`` field to fill in is in sight, in a quarter of the height, and so is
+    what is named besides.
+    """
     usual = page.viewport_size
     assert usual
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(page.url.partition("#")[0])
-    expect(first).to_be_in_viewport(ratio=1)
+    for each in (first, *more):
+        expect(each).to_be_in_viewport(ratio=1)
     expect(page.get_by_role("button", name="Show all fields")).to_be_in_viewport(ratio=1)
     composer = page.locator(".room-composer").bounding_box()
     assert composer and composer["height"] <= 0.25 * 844

@@ -161,7 +161,8 @@ def test_a_query_is_played_live_to_its_end(
     page.get_by_role("button", name="I am ready").click()
     expect(page.get_by_text("Reply 1 of 100")).to_be_visible()
     expect(page.get_by_label("What the tool gives")).to_be_focused()
-    check_phone(page, page.get_by_label("What the tool gives"))
+    search = page.get_by_role("button", name="Search")
+    check_phone(page, page.get_by_label("What the tool gives"), search)
     expect(page.get_by_role("link", name="Answer")).to_be_in_viewport(ratio=1)
     check_looks(page)
 

@@ -715,7 +715,7 @@ def test_whoever_made_a_session_controls_it_to_the_end(
     expect(maker.get_by_text("A script or model now plays the user.")).to_be_visible()
     turn(replacement, "Not playing")
     maker.goto(control)
-    maker.get_by_label("Reason (kept in the record)").last.fill("enough seen")
+    maker.get_by_label("Reason (players read it)").last.fill("enough seen")
     maker.get_by_role("button", name="End session").click()
     expect(maker.get_by_text("This session is over")).to_be_visible()
     assert session.events.get(kind="cancelled").reason == "enough seen"

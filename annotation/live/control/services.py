@@ -324,13 +324,19 @@ def _for_each(study: Study, states: Collection[str], change: Callable[[LiveSessi
 
 
 def end_session(*, session: LiveSession, by: User | None, reason: str = "") -> None:
-    """End a session where it stands; what was said stays. Harmless where it is over."""
+    """End a session where it stands; what was said stays. Harmless where it is over.
+
+    Players read the ``reason``, which the event keeps: up to 0.15 it was for the record alone.
+    """
     with transaction.atomic():
         try:
             session = lock_open_session(session.pk)
         except Refused:
             return
-        record_live_event(session=session, kind=Kind.CANCELLED, by=by, reason=reason)
+        detail = {"players_read": True}
+        record_live_event(
+            session=session, kind=Kind.CANCELLED, by=by, reason=reason, detail=detail
+        )
         LiveSession.objects.filter(pk=session.pk).update(
             state=LiveSession.State.CANCELLED, ended_at=timezone.now()
         )

@@ -83,5 +83,5 @@ def duel_state(request: HttpRequest, pk: int) -> HttpResponse:
         state = read_session_state(access)
         page = read_duel_page(request, state)
     context = whole_context(state, load_reply_panel(state, desk_key(state)), name)
-    context |= duel_context(page, context)
+    context |= {**duel_context(page, context), "polled": True}
     return render(request, "annotation/partials/_duel.html", context)

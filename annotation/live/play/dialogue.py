@@ -10,7 +10,7 @@ from textwrap import shorten
 
 from django.utils.safestring import SafeString
 
-from annotation.live.play.markdown import draw_markdown, draw_words, has_markup
+from benchmarks.markdown import draw_markdown, draw_words, has_markup
 from annotation.models import LivePlace
 from annotation.ratings.plan_texts import is_all
 from benchmarks.core.plans import split_steps

@@ -182,10 +182,11 @@ def ended_text(state: SessionState, *, watched: bool = False) -> str:
         )
         return words or "The session is complete."
     rows = state.session.events.filter(kind=LiveEvent.Kind.CANCELLED).order_by("-pk")
-    event = rows.only("by", "reason").first()
-    # What people in charge give as a reason is for their record.
+    event = rows.only("by", "reason", "detail").first()
     if event is not None and event.by_id is not None:
-        return "A manager of the study ended the session. All messages are stored."
+        read = event.reason and event.detail.get("players_read")
+        because = f": “{event.reason}”" if read else ""
+        return f"A manager of the study ended the session{because}. All messages are stored."
     because = f": {event.reason}" if event is not None and event.reason else ""
     return f"The session was ended early{because}. All messages are stored."
 

@@ -37,7 +37,7 @@ from annotation.live.play.dialogue import (
     without_newest,
 )
 from annotation.live.play.drafts import NewerDraft, keep_draft
-from annotation.live.play.markdown import draw_markdown
+from benchmarks.markdown import draw_markdown
 from annotation.live.play.presence import (
     name_page,
     note_gone,

@@ -13,7 +13,7 @@ from functools import cache
 
 from django.conf import settings
 
-from annotation.live.play.markdown import draw_markdown
+from benchmarks.markdown import draw_markdown
 from annotation.models import LivePlace
 from benchmarks.runs.growing import read_growing
 

@@ -11,7 +11,7 @@ from django.test import Client
 
 from annotation.live.control.services import let_stand_in
 from annotation.live.play import writing
-from annotation.live.play.markdown import draw_markdown
+from benchmarks.markdown import draw_markdown
 from annotation.live.setup.sessions import make_session
 from annotation.models import LiveSession
 from benchmarks.endpoints.services import create_endpoint

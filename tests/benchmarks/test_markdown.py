@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from annotation.live.play.markdown import draw_markdown, has_markup
+from benchmarks.markdown import draw_markdown, has_markup
 
 
 @pytest.mark.parametrize(
