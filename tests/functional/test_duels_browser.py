@@ -277,3 +277,34 @@ def test_each_reply_is_announced_once(live_server: Any, context: BrowserContext,
     assert shown >= 4 and len(replies) == len(set(replies)) == shown
     assert not any("The kit leaks" in text for text in said), "what the player said themselves"
     assert len([text for text in said if "Dialogues" in text or "Copy" in text]) == 0
+
+
+def test_that_a_reply_came_too_late_stays_while_the_duel_goes_on(
+    live_server: Any, context: BrowserContext, ann: User
+) -> None:
+    page = context.new_page()
+    duel = begin(
+        page, live_server.url, ann, mode="simulator", agents=("coin-flipper", "forgetful"),
+        dataset=sample_dataset(),
+    )  # fmt: skip
+    page.reload()
+    other = context.new_page()
+    other.goto(page.url)
+    other.route("**/duels/*/state/**", lambda route: route.abort())
+    for shown, text in ((page, "No ladder, please."), (other, "Neither a chair.")):
+        shown.locator("#session-desk textarea:visible").first.fill(text)
+        with stored(shown):
+            shown.get_by_role("button", name="Send message").click()
+    told, late = other.locator("#session-refused"), other.locator("#late-text")
+    expect(told).to_contain_text("Not sent:")
+    other.unroute("**/duels/*/state/**")
+    with stored(page):
+        page.locator("#session-desk textarea:visible").first.fill("No ladder here either.")
+        page.get_by_role("button", name="Send message").click()
+    go_on(duel)
+    expect(other.get_by_role("heading", name="Turn 2")).to_be_visible()
+    expect(told).to_be_visible()
+    expect(late).to_have_value("Neither a chair.")
+    told.get_by_role("button", name="Close").click()
+    expect(told).to_have_count(0)
+    expect(late).to_have_value("Neither a chair.")
