@@ -159,11 +159,11 @@ def build_answerer(
         return Human()
     if assignment["kind"] == "endpoint":
         return at(assignment["endpoint"], assignment["version"])
-    policy = system.scripted.get(assignment["policy"])
-    if policy is None or policy.version != assignment["version"]:
+    policy, version = system.scripted.get(assignment["policy"]), assignment.get("version", "")
+    if policy is None or policy.version != version:
         raise UnknownName(
             "script version",
-            f"{assignment['policy']} {assignment['version']}",
+            f"{assignment['policy']} {version}",
             [f"{p.name} {p.version}" for p in system.scripted.values() if policy in (None, p)],
         )
     return policy.build(task, assignment["parameters"])

@@ -110,6 +110,11 @@ def test_a_question_stays_in_sight_beside_a_long_reply(
             expect(seen).to_be_in_viewport(**WHOLE)
         assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert violations(shown) == []
+    spans = page.locator(".choices > label > span")
+    boxes = spans.evaluate_all("all => all.map(one => [one.getBoundingClientRect()].map("
+                               "box => [box.top, box.bottom])[0])")  # fmt: skip
+    assert len(boxes) == 18 and max(bottom - top for top, bottom in boxes) > 40
+    assert all(top >= end for (top, _), (_, end) in zip(boxes[1:], boxes, strict=False))
 
 
 def test_on_a_phone_one_side_stands_below_the_other(
