@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.html import escape
 
 from benchmarks.branches.requests import BranchRequest
 from benchmarks.branches.services import GivenAnswer
@@ -45,7 +46,7 @@ class BranchForm(_Fields):  # type: ignore[misc]  # made of the request
         agent: Any = self.fields["agent"]
         agent.choices = choices if gone else [("", f"As before: {before}"), *choices]
         agent.needed_sometimes = True
-        agent.help_text = f"{gone} All other roles are filled as before.".strip()
+        agent.help_text = f"{escape(gone)} All other roles are filled as before.".strip()
 
     def wanted(self, *, turn: int, answer: GivenAnswer, role: str) -> BranchRequest:
         """Return the request that the form is; ``role`` is the agent's."""

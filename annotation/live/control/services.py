@@ -334,9 +334,7 @@ def end_session(*, session: LiveSession, by: User | None, reason: str = "") -> N
         except Refused:
             return
         detail = {"players_read": True}
-        record_live_event(
-            session=session, kind=Kind.CANCELLED, by=by, reason=reason, detail=detail
-        )
+        record_live_event(session=session, kind=Kind.CANCELLED, by=by, reason=reason, detail=detail)
         LiveSession.objects.filter(pk=session.pk).update(
             state=LiveSession.State.CANCELLED, ended_at=timezone.now()
         )

@@ -10,7 +10,6 @@ from textwrap import shorten
 
 from django.utils.safestring import SafeString
 
-from benchmarks.markdown import draw_markdown, draw_words, has_markup
 from annotation.models import LivePlace
 from annotation.ratings.plan_texts import is_all
 from benchmarks.core.plans import split_steps
@@ -18,6 +17,7 @@ from benchmarks.core.ports.people import Dialogue, Story, Utterance
 from benchmarks.core.registry import find_system
 from benchmarks.core.types import Message
 from benchmarks.mappers import core_messages
+from benchmarks.markdown import draw_markdown, draw_words, has_markup
 from benchmarks.models import Exchange, OpenAsk, Task, Trajectory, Turn
 from benchmarks.trajectories.turns import PlanChange, plan_change
 

@@ -37,7 +37,6 @@ from annotation.live.play.dialogue import (
     without_newest,
 )
 from annotation.live.play.drafts import NewerDraft, keep_draft
-from benchmarks.markdown import draw_markdown
 from annotation.live.play.presence import (
     name_page,
     note_gone,
@@ -91,6 +90,7 @@ from benchmarks.asks.selectors import composed_text, hints_on
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.ports.people import FieldsRefused, Hint
 from benchmarks.core.registry import find_system
+from benchmarks.markdown import draw_markdown
 from benchmarks.models import OpenAsk
 
 STOP_POLLING = 286

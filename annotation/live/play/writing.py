@@ -13,8 +13,8 @@ from functools import cache
 
 from django.conf import settings
 
-from benchmarks.markdown import draw_markdown
 from annotation.models import LivePlace
+from benchmarks.markdown import draw_markdown
 from benchmarks.runs.growing import read_growing
 
 # How often a text is looked at, after how many seconds a page is asked to connect again, and after

@@ -11,10 +11,10 @@ from django.test import Client
 
 from annotation.live.control.services import let_stand_in
 from annotation.live.play import writing
-from benchmarks.markdown import draw_markdown
 from annotation.live.setup.sessions import make_session
 from annotation.models import LiveSession
 from benchmarks.endpoints.services import create_endpoint
+from benchmarks.markdown import draw_markdown
 from benchmarks.models import Agent, Exchange, Task
 from benchmarks.runs import growing
 from devtools.fake_endpoint.server import FakeServer
