@@ -29,8 +29,9 @@ def curls() -> list[tuple[str, str, set[str]]]:
         if kind:
             continue
         for command in block.replace("\\\n", " ").splitlines():
-            if command.startswith("curl"):
+            if re.match(r"(?:\w+=\$\()?curl ", command):
                 (url,) = re.findall(r'"\$PLANJURY([^"]+)"', command)
+                url = re.sub(r"\$[A-Z]+", "1", url)  # an id that an earlier answer gave
                 path, _, query = url.partition("?")
                 given = re.search(r"-X (\w+)", command)
                 method = given[1].lower() if given else "get"
