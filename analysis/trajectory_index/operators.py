@@ -58,6 +58,8 @@ NUMBERS: Mapping[str, Callable[[IndexColumns, AnnotationColumns], Any]] = {
 }
 TASK = "task"
 OPERATORS = (TASK, *FACETS, *NUMBERS)
+# Operators elsewhere: searched for as words, “NOT” would find the reverse of what is meant.
+CONNECTIVES = ("AND", "OR", "NOT")
 # So many values are named in a refusal.
 MOST_NAMED = 8
 # Scores are kept as single-precision numbers.
@@ -102,7 +104,7 @@ def read_search(typed: str) -> TypedSearch:
     for token in _TOKEN.findall(typed):
         body = token.removeprefix("-")
         name, colon, value = body.partition(":")
-        if colon and name.isascii() and name.isalpha():
+        if (colon and name.isascii() and name.isalpha()) or token in CONNECTIVES:
             operator = SearchOperator(name.lower(), value.strip('"*'), body != token, token)
             operators.append(operator)
         else:
@@ -147,6 +149,12 @@ def _matching(
     visible: Any,
 ) -> Any:
     """Return the rows that an operator selects. Raise `ValueError` where it says nothing."""
+    if one.typed in CONNECTIVES:
+        raise ValueError(
+            "words and different operators hold together, several values of one operator are "
+            "alternatives, and “-” before a word or an operator excludes it. "
+            "Write it in small letters to search for the word."
+        )
     if one.name not in OPERATORS:
         known = ", ".join(f"{name}:" for name in OPERATORS)
         raise ValueError(

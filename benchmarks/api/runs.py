@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 
 from django.db.models import QuerySet
@@ -20,6 +21,7 @@ from benchmarks.api.requests import (
     Id,
     Paged,
     PageOut,
+    Strict,
     filled,
     one_page,
 )
@@ -307,10 +309,21 @@ def pause_one_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
     return _change(request, run_id, pause_run)
 
 
-@router.post("/runs/{int:run_id}/resume", response={200: RunDetail, **refusals(404)})
-def resume_one_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
-    """Go on where a paused run was left."""
-    return _change(request, run_id, resume_run)
+class ResumeRequest(Strict):
+    """The changes with which a paused run goes on."""
+
+    cost_cap: float | None = Field(
+        None, description="A new cost cap, such as a higher one where the run stopped at its cap."
+    )
+
+
+@router.post("/runs/{int:run_id}/resume", response={200: RunDetail, **refusals(400, 404, 413)})
+def resume_one_run(
+    request: HttpRequest, run_id: int, changes: ResumeRequest | None = None
+) -> dict[str, Any]:
+    """Go on where a paused run was left; a body is needed for a new cost cap alone."""
+    cap = changes.cost_cap if changes else None
+    return _change(request, run_id, partial(resume_run, cap=cap))
 
 
 @router.post("/runs/{int:run_id}/cancel", response={200: RunDetail, **refusals(404)})
@@ -341,7 +354,7 @@ def _detail(run: Run) -> dict[str, Any]:
         "roles": run.roles,
         "pins": run.pins,
         "problem": run.problem,
-        "cost": max(0.0, run.committed) if run.currency else None,
+        "cost": max(0.0, round(run.committed, 12)) if run.currency else None,
         "cost_cap": run.cost_cap,
         "currency": run.currency,
         "seal": verification.seal if verification is not None else "",

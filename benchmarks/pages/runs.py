@@ -411,7 +411,8 @@ def _size(form: NewRunForm) -> dict[str, Any] | None:
     if paid:
         parts = {level: form.paid_parts() for level in each} if form.is_valid() else {}
         estimate = cost_estimate(form.dataset, paid, parts, each)
-        size |= {"estimate": estimate, "paid": True}
+        asked = form.asked_roles() if form.is_valid() else []
+        size |= {"estimate": estimate, "paid": True, "asked": asked}
         cap = form.cleaned_data.get("cost_cap")
         if estimate and cap is not None:
             over = [cost for cost in estimate.runs if cost > cap]

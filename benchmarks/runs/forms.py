@@ -1,5 +1,6 @@
 """Forms that start runs: agents, judges, settings, seed, tasks and cost cap."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
@@ -306,6 +307,17 @@ class NewRunForm(StartForm):
             [("agent", a.endpoint.name), *others] if a.endpoint else list(others)
             for a in self.chosen_agents
         ]
+
+    def asked_roles(self) -> list[tuple[str, list[str]]]:
+        """Return the title of each endpoint that would be asked, with the roles that it fills."""
+        seats = Counter(("agent", a.endpoint.name) for a in self.chosen_agents if a.endpoint)
+        seats.update(self.paid_seats())
+        titles = {role.name: role.title for role in self.system.roles}
+        asked: dict[str, list[str]] = defaultdict(list)
+        for (role, name), count in seats.items():
+            times = f" × {count}" if count > 1 else ""
+            asked[self.endpoints[name].title].append(f"{titles[role]}{times}")
+        return list(asked.items())
 
     @property
     def chosen_agents(self) -> list[Agent]:

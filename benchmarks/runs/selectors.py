@@ -293,7 +293,8 @@ def spent(run: Run) -> RunCost | None:
     """Return the cost of a run, or None if it asks no endpoint or its calls have no price."""
     if not run.currency or (run.cost_cap is None and not run.committed):
         return None
-    return RunCost(max(0.0, run.committed), run.cost_cap, run.currency)
+    # Reserving and releasing amounts leaves the rounding error of floating point.
+    return RunCost(max(0.0, round(run.committed, 12)), run.cost_cap, run.currency)
 
 
 # What is under way: its page renews itself.

@@ -270,11 +270,13 @@ def pause_run(*, run: Run) -> None:
     _move(run, [S.QUEUED, S.RUNNING, S.WAITING, S.ATTENTION], S.PAUSED, "paused")
 
 
-def resume_run(*, run: Run) -> None:
-    """Resume a paused run."""
+def resume_run(*, run: Run, cap: float | None = None) -> None:
+    """Resume a paused run, with a new cost cap if one is given."""
     with transaction.atomic():
         _move(run, [Run.Status.PAUSED], Run.Status.QUEUED, "resumed")
         Run.objects.filter(pk=run.pk).update(problem="")
+        if cap is not None:
+            change_cost_cap(run=run, cap=cap)
         _wake_on_commit([run.pk])
 
 

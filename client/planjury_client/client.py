@@ -137,9 +137,9 @@ class PlanJury(Transport):
         """Begin nothing further; what is under way is still stored."""
         return dict(self._post("/runs/{run_id}/pause", run_id=run))
 
-    def resume_run(self, run: int) -> dict[str, Any]:
-        """Go on where a paused run was left."""
-        return dict(self._post("/runs/{run_id}/resume", run_id=run))
+    def resume_run(self, run: int, *, cost_cap: float | None = None) -> dict[str, Any]:
+        """Go on where a paused run was left, with a new cost cap if one is given."""
+        return dict(self._post("/runs/{run_id}/resume", {"cost_cap": cost_cap}, run_id=run))
 
     def cancel_run(self, run: int) -> dict[str, Any]:
         """End a run for good; what has ended before is kept."""

@@ -96,6 +96,8 @@ def test_runs_datasets_and_tasks_by_name_or_number(world: list[Trajectory], clie
         ("score:good", ("takes a number", "score:<3")),
         ("agent:", ("write a value after “agent:”",)),
         ("task:nowhere", ("no trajectory here has a task",)),
+        ("NOT", ("“NOT” was left out", "“-” before a word or an operator excludes it")),
+        ("OR", ("“OR” was left out", "several values of one operator are alternatives")),
     ],
 )
 def test_what_says_nothing_is_named(
@@ -137,4 +139,5 @@ def test_text_is_taken_apart() -> None:
         SearchOperator("ended", "valid", True, "-ended:valid"),
     )
     assert search.words == 'fix "a: b" -"c" http'
+    assert read_search('or "AND" -not').words == 'or "AND" -not'
     assert set(OPERATORS) == {"task", *FACETS, *NUMBERS}

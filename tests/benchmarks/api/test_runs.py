@@ -260,6 +260,18 @@ class _BlindOnce:
 
 
 class TestChange:
+    def test_resume_with_another_cost_cap(self, api: Caller, error_of: Any) -> None:
+        run = RunFactory(status="paused", cost_cap=0.5, committed=0.5, problem="at the cap")
+        url = f"/runs/{run.pk}/resume"
+        assert error_of(api.post(url, {"cost_cap": -1})) == (422, "refused", "cost_cap")
+        run.refresh_from_db()
+        assert (run.status, run.cost_cap, run.problem) == ("paused", 0.5, "at the cap")
+        resumed = api.post(url, {"cost_cap": 2}).json()
+        assert (resumed["status"], resumed["cost_cap"], resumed["problem"]) == ("queued", 2.0, "")
+        assert error_of(api.post(url, {"cost_cap": 3})) == (422, "refused", "")
+        run.refresh_from_db()
+        assert run.cost_cap == 2.0
+
     def test_pause_resume_cancel(self, api: Caller, error_of: Any) -> None:
         (run,) = start_sample_runs()
         url = f"/runs/{run.pk}"

@@ -8,6 +8,7 @@ from django.test import Client
 
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.models import Dataset, Endpoint, Exchange, Experiment, Run
+from benchmarks.runs.selectors import spent
 from benchmarks.runs.services import halt_run
 from tests.factories.benchmarks import (
     AnswererVersionFactory,
@@ -125,6 +126,12 @@ class TestForm:
         self, researcher: Client, answers: dict[str, Any], dataset: Dataset
     ) -> None:
         assert "The cost is not known yet" in text(researcher.get(NEW, answers))
+        judged = answers | {
+            f"role_{seat}": "endpoint:priced"
+            for seat in ("world_judge_1", "rubric_judge_1", "rubric_judge_2")
+        }
+        asked = "Asked: Model priced as agent, world judge, rubric judges × 2."
+        assert asked in text(researcher.get(NEW, judged))
         version = AnswererVersionFactory(kind="endpoint", name="priced")
         run = RunFactory(dataset=dataset, level="mid")
         for number in range(5):
@@ -253,3 +260,11 @@ class TestLog:
 
     def test_a_filtered_one(self, reader: Client) -> None:
         assert "content filter stopped it" in self.shown(reader, finish="content_filter")
+
+
+def test_nothing_spent_is_zero_after_reserving_and_releasing() -> None:
+    """0.1 + 0.2 - 0.3 is no cost."""
+    run = Run(currency="USD", cost_cap=0.5, committed=0.1 + 0.2 - 0.3)
+    assert run.committed > 0
+    cost = spent(run)
+    assert cost is not None and cost.amount == 0
