@@ -258,6 +258,8 @@ def _branch(
     values = [_value(system, one) for one, _ in departures]
     with transaction.atomic():
         lock_trajectory(trajectory.pk)
+        if not Trajectory.objects.filter(pk=trajectory.pk).exists():
+            raise BranchRefused("This trajectory has been deleted. Choose another one.")
         trajectory.refresh_from_db(fields=["status"])
         if why := why_not(trajectory):
             raise BranchRefused(why)

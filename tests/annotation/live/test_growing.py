@@ -9,16 +9,25 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.live.control.services import let_stand_in
+from annotation.live.control.services import let_stand_in, retry_call
 from annotation.live.play import writing
 from annotation.live.setup.sessions import make_session
 from annotation.models import LiveSession
 from benchmarks.endpoints.services import create_endpoint
+from benchmarks.llm import transport
 from benchmarks.markdown import draw_markdown
 from benchmarks.models import Agent, Exchange, Task
 from benchmarks.runs import growing
+from devtools.fake_endpoint.models import MODELS
 from devtools.fake_endpoint.server import FakeServer
-from tests.annotation.live_sessions import asked, begin, make_live_study, sample_dataset, say
+from tests.annotation.live_sessions import (
+    asked,
+    begin,
+    carry,
+    make_live_study,
+    sample_dataset,
+    say,
+)
 from tests.annotation.rows import make_person
 
 pytestmark = pytest.mark.django_db
@@ -32,11 +41,16 @@ def server() -> Iterator[FakeServer]:
 
 
 def session_with(
-    server: FakeServer, model: str, *players: User, mode: str = "simulator", agent: str = "writer"
+    server: FakeServer,
+    model: str,
+    *players: User,
+    mode: str = "simulator",
+    agent: str = "writer",
+    timeout: float = 20,
 ) -> LiveSession:
     dataset = sample_dataset()
     create_endpoint(
-        name="writer", title="Writer", base_url=server.base_url, model=model, timeout=20
+        name="writer", title="Writer", base_url=server.base_url, model=model, timeout=timeout
     )
     judges = dict.fromkeys(("world_judge", "user_judge"), ["endpoint:writer"])
     people = mode.startswith("two")
@@ -80,6 +94,14 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, Any]]:
 
 
 LOOKS: list[Look] = []
+WHY = {"cut": "cut off", "creeps": "no complete reply", "drip": "no complete reply",
+       "flood": "longer than 100000 bytes"}  # fmt: skip
+
+
+def enter(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
 
 
 def test_a_player_sees_a_plan_grow_and_the_log_has_it_whole(
@@ -136,17 +158,32 @@ def test_nothing_half_written_is_stored(
     assert [text for _, text, _ in seen].count("") == len(states)
 
 
-def test_a_stream_that_is_always_cut_leaves_a_clear_state(
-    ann: User, server: FakeServer, seen: list[tuple[str, str, Any]]
+@pytest.mark.parametrize("model", ["cut", "creeps", "drip", "flood"])
+def test_a_stream_that_never_ends_well_leaves_a_clear_state(
+    ann: User,
+    server: FakeServer,
+    seen: list[tuple[str, str, Any]],
+    model: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    session = session_with(server, "cut", ann)
+    """Cut in the middle each time, a character a minute, a byte now and then, and gigabytes."""
+    monkeypatch.setattr(transport, "LONGEST_REPLY", 100_000)
+    session = session_with(server, model, ann, timeout=1)
+    manager = User.objects.get(username="mia")
     begin(session)
-    client = Client()
-    client.force_login(ann)
-    shown = client.get(f"/sessions/{session.pk}/").content.decode()
+    shown = enter(ann).get(f"/sessions/{session.pk}/").content.decode()
     assert "No response" in shown and "did not respond" in shown and "is writing" not in shown
+    watched = enter(manager).get(f"/sessions/{session.pk}/watch/").content.decode()
+    assert WHY[model] in watched and "is writing" not in watched
     assert not Exchange.objects.filter(trajectory=session.trajectory, state="answered").exists()
     assert look(session, ann) == ""
+    # Once the endpoint works, a retry goes on from there, and nothing of before is left.
+    monkeypatch.setitem(MODELS, model, MODELS["fake"])
+    retry_call(session=session, by=manager)
+    carry(session)
+    plan = Exchange.objects.get(trajectory=session.trajectory, role="agent", state="answered")
+    shown = enter(ann).get(f"/sessions/{session.pk}/").content.decode()
+    assert plan.text and "No response" not in shown and "did not respond" not in shown
 
 
 def test_a_stream_follows_a_text_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:

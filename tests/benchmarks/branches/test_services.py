@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 
+from benchmarks.branches import services
 from benchmarks.branches.services import (
     BranchRefused,
     answers_in,
@@ -256,6 +258,27 @@ def test_branches_go_with_the_run_whose_log_they_share(
     assert plan.counts["Of these, branches of others"] == 2
     assert any(f"Run {second.pk} is queued" in refusal.words for refusal in plan.refusals)
     play(second)
+    branch = second.trajectories.get()
     assert list(plan_run(second).runs) == [second.pk]
     perform(job_id=begin_deletion(plan_run(run), by=None).pk, owner="test")
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    for gone in (parent, branch):
+        assert client.get(f"/analysis/trajectories/{gone.pk}/").status_code == 404
+        again = {"turn": 1, "answer": "agent", "text": PLAN, "replays": 1, "seed": 3}
+        assert client.post(f"/trajectories/{gone.pk}/branches/new/", again).status_code == 404
     assert not Run.objects.exists() and not Branch.objects.exists()
+
+
+def test_a_run_that_is_deleted_at_that_instant_gets_no_branch(
+    run: Run, parent: Trajectory, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The turn was read, then the run was deleted, then the branch was to be stored."""
+
+    def deleted(pk: int) -> None:
+        perform(job_id=begin_deletion(plan_run(run), by=None).pk, owner="test")
+
+    monkeypatch.setattr(services, "lock_trajectory", deleted)
+    with pytest.raises(BranchRefused, match="has been deleted"):
+        branch_with_answer(trajectory=parent, turn=1, text=PLAN, by=user)
+    assert not Branch.objects.exists()
