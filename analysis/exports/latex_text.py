@@ -72,9 +72,6 @@ SYMBOLS = {
     "‡": r"\ddag{}",
     "©": r"\copyright{}",
     "£": r"\pounds{}",
-    "²": r"\textsuperscript{2}",
-    "³": r"\textsuperscript{3}",
-    "¹": r"\textsuperscript{1}",
     "½": r"$\frac{1}{2}$",
     "⅓": r"$\frac{1}{3}$",
     "⅔": r"$\frac{2}{3}$",
@@ -175,6 +172,7 @@ def _unicode_name(name: str) -> str:
     return {"lambda": "LAMDA"}.get(name.lower(), name.upper())
 
 
+SCRIPTS = {"<super>": "textsuperscript", "<sub>": "textsubscript"}
 KNOWN = {**SPECIAL, **SYMBOLS, **_greek()}
 
 
@@ -188,7 +186,10 @@ def _character(one: str) -> str:
     base, *marks = list(unicodedata.normalize("NFD", one))
     if len(marks) == 1 and marks[0] in ACCENTS and base.isascii() and base.isalpha():
         return rf"\{ACCENTS[marks[0]]}{{{DOTLESS.get(base, base)}}}"
-    return _code(one, "{[}", "{]}")
+    kind, _, code = unicodedata.decomposition(one).partition(" ")
+    if kind in SCRIPTS and len(code) == 4:
+        return rf"\{SCRIPTS[kind]}{{{_character(chr(int(code, 16)))}}}"
+    return _code(one, "{[}", r"{]}\allowbreak{}")
 
 
 def _code(one: str, before: str = "[", after: str = "]") -> str:

@@ -34,9 +34,11 @@ from analysis.stats.descriptive.proportions import share
 ESTIMATE = r"S[table-format=2.1]@{\ }l"
 SOURCE = TableSource("leaderboard", "Household & co", ("Made by test.",))
 # Commands that text may become: those of LaTeX itself and of booktabs, no package besides.
-ALLOWED = {
-    command for piece in KNOWN.values() for command in re.findall(r"\\([A-Za-z]+|.)", piece)
-} | set("`'^~\"=.uvHrcdbij,{}$&#_%\\")
+ALLOWED = (
+    {command for piece in KNOWN.values() for command in re.findall(r"\\([A-Za-z]+|.)", piece)}
+    | set("`'^~\"=.uvHrcdbij,{}$&#_%\\")
+    | {"allowbreak", "textsubscript", "textsuperscript"}
+)
 TOKENS = re.compile(r"\\(?:[A-Za-z]+|[^A-Za-z])|[^\\]")
 
 
@@ -89,13 +91,14 @@ def test_what_latex_reads_as_commands_comes_back_as_it_was(text: str) -> None:
         ("α ≤ 0.8…", r"$\alpha$ $\leq$ 0.8\ldots{}"),
         ("naïve Łódź", "na\\\"{\\i}ve \\L{}\\'{o}d\\'{z}"),
         ("“quoted”", "``quoted''"),
-        ("计划", "{[}U+8BA1{]}{[}U+5212{]}"),
+        ("计划", r"{[}U+8BA1{]}\allowbreak{}{[}U+5212{]}\allowbreak{}"),
+        ("x² α₁ ᵢ", r"x\textsuperscript{2} $\alpha$\textsubscript{1} \textsubscript{i}"),
         ("\\end{table}\\input{/etc/passwd}",
          r"\textbackslash{}end\{table\}\textbackslash{}input\{/etc/passwd\}"),
         ("a\n\nb\tc", "a b c"),
     ],
     ids=["percent", "minus", "en dash", "two hyphens", "after a row", "symbols", "accents",
-         "quotes", "no such character", "commands", "one line"],
+         "quotes", "no such character", "scripts", "commands", "one line"],
 )  # fmt: skip
 def test_text_in_latex(text: str, latex: str) -> None:
     assert latex_text(text) == latex
