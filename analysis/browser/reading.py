@@ -15,7 +15,7 @@ from benchmarks.trajectories.turns import TurnView, final_marks
 # All turns are shown where there are no more than ALL, otherwise the last and the first FIRST, or
 # in place of these one that is named, with so many BEFORE and AFTER it; the others come MORE at a
 # time as they are reached, in both directions.
-FIRST, MORE, ALL = 20, 20, 30
+FIRST, MORE, ALL = 10, 20, 30
 BEFORE, AFTER = 3, 8
 # The line of turns is folded in groups of GROUP beyond this many.
 UNFOLDED, GROUP = 60, 20
@@ -60,7 +60,7 @@ class TurnRange:
 
 
 def part_of(index: int) -> TurnRange:
-    """Return the turns that come together with one: 1 to 20, 21 to 40, 41 to 60 and so on."""
+    """Return the turns that come together with one: 1 to 10, 11 to 30, 31 to 50 and so on."""
     if index <= FIRST:
         return TurnRange(1, FIRST)
     first = FIRST + 1 + (index - FIRST - 1) // MORE * MORE

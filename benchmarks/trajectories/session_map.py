@@ -4,9 +4,11 @@ Messages are numbered through the whole trajectory, so that a number names the s
 the trajectory is divided into turns.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from django.core.cache import caches
@@ -30,7 +32,7 @@ REPEATED = 200
 KEPT_SECONDS = 3600
 # So many messages of a turn are shown at once, fewer at first where there are more turns than
 # SPARE; around one that is asked for, so many before it.
-PART, FIRST, SPARE, BEFORE = 24, 8, 5, 4
+PART, FIRST, SPARE, BEFORE = 24, 4, 5, 4
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,10 @@ class SessionMap:
     @cached_property
     def totals(self) -> list[tuple[str, int]]:
         """Return how many messages are of each kind."""
-        bits = [ord(char) - BASE for char in self.kinds]
+        counts = Counter(self.kinds)
         return [
-            (name, sum(bool(bit & 1 << place) for bit in bits)) for place, name in enumerate(KINDS)
+            (name, sum(count for char, count in counts.items() if ord(char) - BASE & 1 << place))
+            for place, name in enumerate(KINDS)
         ]
 
     @property
@@ -77,13 +80,17 @@ class SessionMap:
     def lanes(self, columns: int) -> list[list[int]]:
         """Return for each kind the columns, of at most so many, that have a message of it."""
         count = len(self.kinds)
-        columns = min(columns, count)
-        lanes: list[set[int]] = [set() for _ in KINDS]
-        for place, char in enumerate(self.kinds):
-            for lane in range(len(KINDS)):
-                if ord(char) - BASE & 1 << lane:
-                    lanes[lane].add(place * columns // count)
-        return [sorted(lane) for lane in lanes]
+        columns = max(1, min(columns, count))
+        starts = [-(-column * count // columns) for column in range(columns + 1)]
+        chars = [set(self.kinds[start:end]) for start, end in pairwise(starts)]
+        return [
+            [
+                column
+                for column, within in enumerate(chars)
+                if any(ord(char) - BASE & 1 << lane for char in within)
+            ]
+            for lane in range(len(KINDS))
+        ]
 
 
 def session_map(trajectory: Trajectory) -> SessionMap:
@@ -91,12 +98,16 @@ def session_map(trajectory: Trajectory) -> SessionMap:
     version = trajectory.run.data_version
     key = f"session-map-2-{trajectory.pk}-{version}-{trajectory.turn_count}"
     cache = caches["template_fragments"]
-    kept = cache.get(key)
-    if kept is None:
-        rows = trajectory.turns.order_by("index").values_list("index", "payload")
-        kept = read_map((index, stored_rows(payload)) for index, payload in rows.iterator())
-        cache.set(key, kept, KEPT_SECONDS)
-    return SessionMap(*kept)
+    known: tuple[str, SessionMap] | None = vars(trajectory).get("_session_map")
+    if known is None or known[0] != key:  # a page asks once for each turn that it shows
+        kept = cache.get(key)
+        if kept is None:
+            rows = trajectory.turns.order_by("index").values_list("index", "payload")
+            kept = read_map((index, stored_rows(payload)) for index, payload in rows.iterator())
+            cache.set(key, kept, KEPT_SECONDS)
+        known = key, SessionMap(*kept)
+        vars(trajectory)["_session_map"] = known
+    return known[1]
 
 
 def read_map(

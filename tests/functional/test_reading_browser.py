@@ -44,7 +44,7 @@ def reading(live_server: Any, page: Page) -> Iterator[Page]:
 def test_label_comment_and_read_on(live_server: Any, reading: Page) -> None:
     row = make_long(45)
     reading.goto(f"{live_server.url}/trajectories/{row.pk}/")
-    expect(reading.locator(".turn")).to_have_count(21)
+    expect(reading.locator(".turn")).to_have_count(11)
 
     reading.keyboard.press("l")
     reading.keyboard.type("locally")

@@ -60,20 +60,20 @@ def long(kept: Trajectory, db: None) -> Trajectory:
 
 
 def test_parts_cover_every_turn_once() -> None:
-    parts = {part_of(index) for index in range(1, 101)}
-    assert sorted(p.first for p in parts) == [1, 21, 41, 61, 81]
-    assert sum(p.count for p in parts) == 100
+    parts = {part_of(index) for index in range(1, 111)}
+    assert sorted(p.first for p in parts) == [1, 11, 31, 51, 71, 91]
+    assert sum(p.count for p in parts) == 110
     assert TurnRange(21, 30).parts == [TurnRange(21, 30)]
-    assert [(p.first, p.last) for p in TurnRange(35, 90).parts] == [(35, 40), (81, 90)]
+    assert [(p.first, p.last) for p in TurnRange(35, 90).parts] == [(35, 50), (71, 90)]
 
 
 class TestLongOnes:
     def test_the_first_and_the_last_at_once(self, researcher: Client, long: Trajectory) -> None:
         text = page(researcher, long)
-        assert turns_in(text) == [*range(1, 21), 90]
-        assert gaps_in(text) == [(21, 89)]
+        assert turns_in(text) == [*range(1, 11), 90]
+        assert gaps_in(text) == [(11, 89)]
         # without a script the link leads on; the line of turns is folded in groups of 20
-        assert f'href="/trajectories/{long.pk}/?from=21#turn-21"' in text
+        assert f'href="/trajectories/{long.pk}/?from=11#turn-11"' in text
         groups = re.findall(r'class="line-group" data-first="(\d+)"', text)
         assert groups == ["1", "21", "41", "61", "81"]
         assert text.count("data-turn-link") > 20
@@ -83,9 +83,9 @@ class TestLongOnes:
         [
             ({"turn": "50"}, range(47, 59), [(1, 46), (59, 89)]),
             ({"from": "41"}, range(41, 61), [(1, 40), (61, 89)]),
-            ({"turn": "20"}, range(1, 21), [(21, 89)]),
+            ({"turn": "10"}, range(1, 11), [(11, 89)]),
             ({"turn": "89"}, range(86, 90), [(1, 85)]),
-            ({"turn": "900"}, range(1, 21), [(21, 89)]),  # there is none
+            ({"turn": "900"}, range(1, 11), [(11, 89)]),  # there is none
         ],
         ids=["turn", "from", "an early one", "a late one", "none"],
     )
@@ -114,9 +114,9 @@ class TestLongOnes:
         self, researcher: Client, long: Trajectory
     ) -> None:
         text = part(researcher, long, stretch="21-89", turn=50)
-        assert (turns_in(text), gaps_in(text)) == ([*range(41, 61)], [(21, 40), (61, 89)])
+        assert (turns_in(text), gaps_in(text)) == ([*range(31, 51)], [(21, 30), (51, 89)])
         text = part(researcher, long, stretch="21-89", turn=85)
-        assert (turns_in(text), gaps_in(text)) == ([*range(81, 90)], [(21, 80)])
+        assert (turns_in(text), gaps_in(text)) == ([*range(71, 90)], [(21, 70)])
 
     def test_the_plan_before_a_part_is_known(self, researcher: Client, long: Trajectory) -> None:
         text = part(researcher, long, stretch="21-89", turn=21)
