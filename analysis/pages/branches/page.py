@@ -169,8 +169,17 @@ def _effect(
 
 def _draw_effect(row: EffectRow) -> Figure:
     estimates = [row.effect.first, row.effect.second]
-    shares = [Shares("replays", estimates, "circle", ACCENT)]
-    return share_dots(["Another answer", "Same answer"], shares, title="Replays that end right")
+    return _draw_shares(
+        ["Another answer", "Same answer"], [Shares("replays", estimates, "circle", ACCENT)]
+    )
+
+
+def _draw_shares(names: list[str], shares: list[Shares]) -> Figure:
+    """Draw shares of which many are 0: those marks stand clear of the names of their rows."""
+    figure = share_dots(names, shares, title="Replays that end right")
+    figure["layout"]["xaxis"]["range"] = [-0.02, 1.02]
+    figure["layout"]["showlegend"] = len(shares) > 1
+    return figure
 
 
 def _effect_rows(
@@ -269,7 +278,7 @@ def _effect_sentence(row: EffectRow, pair: tuple[ReplayGroup, ReplayGroup]) -> s
 def _verdict(row: EffectRow) -> str:
     if row.p_adjusted is None:
         return ""
-    return f" ({p_words(row.p_adjusted)}, Holm; {'' if row.clear else 'not '}clear)"
+    return f", {p_words(row.p_adjusted)} (Holm, {'' if row.clear else 'not '}clear)"
 
 
 # --- Which turn decided it? -----------------------------------------------------------------------
@@ -284,7 +293,7 @@ def _turns(
     kept = next(group for group in groups if group.arm == Arm.KEPT)
     copies = all(group.copies for group in groups)
     tested = decisive_turns([_rights(group) for group in again], _rights(kept), copies=copies)
-    sheet.answer(_turns_sentence(tested))
+    sheet.answer(turns_sentence(tested))
     if copies:
         sheet.warning(COPIES)
     else:
@@ -331,23 +340,28 @@ def _turns(
 def _draw_turns(tested: DecisiveTurns) -> Figure:
     shares = [
         Shares("answered anew", [test.again for test in tested.turns], "circle", ACCENT),
-        Shares("as it was", [test.kept for test in tested.turns], "diamond", NEUTRAL),
+        # Open, so that an equal share is seen inside it.
+        Shares("as it was", [test.kept for test in tested.turns], "diamond-open", NEUTRAL),
     ]
-    names = [f"Turn {test.turn}" for test in tested.turns]
-    return share_dots(names, shares, title="Replays that end right")
+    return _draw_shares([f"Turn {test.turn}" for test in tested.turns], shares)
 
 
 def _rights(group: ReplayGroup) -> list[float | None]:
     return [replay.right for replay in group.replays]
 
 
-def _turns_sentence(tested: DecisiveTurns) -> str:
+def turns_sentence(tested: DecisiveTurns) -> str:
     if tested.decisive is not None:
         test = next(test for test in tested.turns if test.turn == tested.decisive)
         return f"Turn {test.turn} decided it: {_both(test)}."
     if all(test.p_value is None for test in tested.turns):
         return "No turn could be tested."
     best = max(tested.turns, key=lambda test: test.difference.value or 0.0)
+    if not best.difference.value or best.difference.value < 0:
+        return (
+            "Which turn decided it cannot be said: at none does a new answer end right more often "
+            "than the turn as it was."
+        )
     return (
         "Which turn decided it cannot be said: at none does a new answer help clearly. The largest "
         f"difference is at turn {best.turn}: {_both(best)}."

@@ -16,6 +16,7 @@ from annotation.live.control.services import (
     let_stand_in,
     take_over,
 )
+from annotation.live.events import record_live_event
 from annotation.live.play.dialogue import DialogueLine
 from annotation.live.play.services import be_ready, pause_session, take_place
 from annotation.live.setup.sessions import make_session
@@ -85,6 +86,25 @@ def test_from_the_lobby_to_the_first_turn(session: LiveSession, ann: User) -> No
     shown = page(client, session)
     assert "Your turn" in shown
     assert 'id="line-1"' in shown and escape(session.trajectory.task.prompt) in shown
+
+
+def test_the_lobby_says_what_one_does_in_ones_own_place(ann: User) -> None:
+    judged = make_live_session(make_live_study(mode="judge"), [ann])
+    lobby = page(enter(ann), judged)
+    assert "Mark what a plan breaks, and score it." in lobby and "The player" not in lobby
+
+
+def test_why_a_manager_ended_is_read_unless_it_was_for_the_record(
+    session: LiveSession, ann: User
+) -> None:
+    begin(session)
+    rae = make_person("rae")
+    end_session(session=session, by=rae, reason="The hour is <up>.")
+    ended = "A manager of the study ended the session"
+    assert f"{ended}: “The hour is &lt;up&gt;.”" in page(enter(ann), session)
+    # As it was kept up to 0.15, for the record alone.
+    record_live_event(session=session, kind="cancelled", by=rae, reason="The hour is <up>.")
+    assert f"{ended}. All" in page(enter(ann), session)
 
 
 def test_what_is_sent_is_said_once(session: LiveSession, ann: User) -> None:

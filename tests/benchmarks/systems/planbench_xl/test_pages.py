@@ -1,10 +1,12 @@
 """Pages of PlanBench-XL: turns, walks, tasks, runs, lists and the form that starts runs."""
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.template.loader import render_to_string
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -15,6 +17,7 @@ from benchmarks.models import Agent, Dataset, Run, Task, Trajectory, Turn
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.planbench_xl.demo import DEMO
+from benchmarks.systems.planbench_xl.people import FormField, ToolFields
 from benchmarks.systems.planbench_xl.settings import CONDITIONS
 from tests.factories.benchmarks import TurnFactory, play
 
@@ -245,3 +248,14 @@ def test_the_demo_runs_are_started_once(nursery: Dataset) -> None:
     assert all(run.is_demo for run in Run.objects.filter(dataset=nursery))
     assert start_demo_runs(nursery, blocked) == []
     assert Trajectory.objects.count() == 4 * nursery.tasks.count()
+
+
+def test_descriptions_of_tools_show_code_as_code() -> None:
+    field = FormField("arg-a", "tool-1-1", label="a", about="An `id` <of> a thing.", type="text")
+    tool = ToolFields(1, "look_up", "", "Finds `a < b`; **all**.", [field], True, False, 0)
+    ask = SimpleNamespace(row=SimpleNamespace(pk=1))
+    shown = render_to_string(
+        "systems/planbench_xl/_reply_tool.html", {"tool": tool, "ask": ask, "action": "/"}
+    )
+    assert "Finds <code>a &lt; b</code>; <strong>all</strong>." in shown
+    assert "An <code>id</code> &lt;of&gt; a thing." in shown and "`" not in shown
