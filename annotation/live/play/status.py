@@ -185,7 +185,7 @@ def ended_text(state: SessionState, *, watched: bool = False) -> str:
     event = rows.only("by", "reason", "detail").first()
     if event is not None and event.by_id is not None:
         read = event.reason and event.detail.get("players_read")
-        because = f": “{event.reason}”" if read else ""
+        because = f": “{event.reason.rstrip('.')}”" if read else ""
         return f"A manager of the study ended the session{because}. All messages are stored."
     because = f": {event.reason}" if event is not None and event.reason else ""
     return f"The session was ended early{because}. All messages are stored."
@@ -204,7 +204,7 @@ def why_removed(session: LiveSession, user: User) -> str:
     if event.by_id is None:
         return f"You were removed: {event.reason}."
     did = "took over your place" if event.kind == Kind.TAKEN_OVER else "removed you"
-    because = f": “{event.reason}”" if event.reason else ". No reason was given."
+    because = f": “{event.reason.rstrip('.')}”." if event.reason else ". No reason was given."
     return f"A manager of the study {did}{because}"
 
 

@@ -101,7 +101,7 @@ def test_why_a_manager_ended_is_read_unless_it_was_for_the_record(
     rae = make_person("rae")
     end_session(session=session, by=rae, reason="The hour is <up>.")
     ended = "A manager of the study ended the session"
-    assert f"{ended}: “The hour is &lt;up&gt;.”" in page(enter(ann), session)
+    assert f"{ended}: “The hour is &lt;up&gt;”. All" in page(enter(ann), session)
     # As it was kept up to 0.15, for the record alone.
     record_live_event(session=session, kind="cancelled", by=rae, reason="The hour is <up>.")
     assert f"{ended}. All" in page(enter(ann), session)
@@ -375,7 +375,7 @@ def test_who_is_removed_reads_why(session: LiveSession, ann: User) -> None:
     mia, (place,) = User.objects.get(username="mia"), session.places.all()
     begin(session)
     free_place(place=place, by=mia, reason="You were needed elsewhere.")
-    assert "removed you: “You were needed elsewhere.”" in page(enter(ann), session)
+    assert "removed you: “You were needed elsewhere”." in page(enter(ann), session)
     take_place(place=place, user=ann)
     free_place(place=place, by=None, reason="no reply within 90 seconds")
     assert "You were removed: no reply within 90 seconds." in page(enter(ann), session)
