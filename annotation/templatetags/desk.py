@@ -48,6 +48,11 @@ def slot_fields(
     name = escape(row.slot.name)  # once, as a question's fields name it a dozen times
     describing = {} if compact else _describing(question, name)
     inline = row.is_inline and not compact
+    described_by = (
+        ("error", row.missing),
+        ("asks", question.definition and not compact),
+        ("anchors", describing),
+    )
     classes = {
         "stacked": is_stacked(scale),
         "many": scale.kind in ("points", "choice") and has_many(scale),
@@ -88,7 +93,7 @@ def slot_fields(
         "none_chosen": answer.chosen is not None and not answer.chosen,
         "remarks": row.remarks,
         "anchors": sorted(question.anchors.items()),
-        "described": bool(describing),
+        "described_by": " ".join(f"q-{name}-{part}" for part, is_shown in described_by if is_shown),
         "between": any(" " in ids for ids in describing.values()),
         "examples": sorted(question.examples.items()),
     }

@@ -150,17 +150,16 @@ export function makeForm({ desk, form, slots, parts, locked, stored, save }) {
     }
   }
 
-  // Errors. A question's anchors are read out with its name, before its scores.
-  function describe(fieldset, error) {
-    const anchors = fieldset.id + "-anchors";
-    const ids = error + (document.getElementById(anchors) ? anchors : "");
-    if (ids) fieldset.setAttribute("aria-describedby", ids.trim());
+  // Errors. A question's definition and anchors are read out with its name, before its scores.
+  function describe(fieldset) {
+    const ids = ["error", "asks", "anchors"].map((part) => fieldset.id + "-" + part).filter((id) => document.getElementById(id));
+    if (ids.length) fieldset.setAttribute("aria-describedby", ids.join(" "));
     else fieldset.removeAttribute("aria-describedby");
   }
   function unmark(fieldset) {
     fieldset.classList.remove("missing");
-    describe(fieldset, "");
     for (const list of fieldset.querySelectorAll(".errorlist")) list.remove();
+    describe(fieldset);
   }
   function mark(fieldset, reason) {
     unmark(fieldset);
@@ -172,7 +171,7 @@ export function makeForm({ desk, form, slots, parts, locked, stored, save }) {
     item.textContent = reason;
     list.append(item);
     fieldset.append(list);
-    describe(fieldset, list.id + " ");
+    describe(fieldset);
   }
 
   // Texts

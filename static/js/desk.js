@@ -34,6 +34,8 @@ function openDesk(desk) {
 
   const joinNames = (list) => list.slice(0, -1).join(", ") + " and " + list[list.length - 1];
   const say = (text) => (message.textContent = text);
+  // For those who listen: which answer was taken, since the focus goes on to the next question.
+  const sayAnswer = (text) => (find("[data-heard]").textContent = text);
   // The same button reveals the next turn as long as there may be one, then submits.
   const SUBMITTING = settings.reveals ? "Next turn…" : "Submitting…";
   const PRESS_ENTER = settings.reveals ? "All answered. Press Enter for the next turn." : "All answered. Press Enter to submit.";
@@ -187,10 +189,12 @@ function openDesk(desk) {
     if (value !== null) unmark(fieldset);
     saving.change(fieldset.dataset.slot, value);
     say("");
+    if (!slots.isText(fieldset)) sayAnswer(slots.title(fieldset) + ": " + slots.describe(fieldset, value));
     count();
   }
   function undo() {
     if (saving.submitting()) return;
+    sayAnswer("");
     const entry = marks.undo();
     if (entry) {
       focusOn(entry.slot);

@@ -385,7 +385,12 @@ export function showState(element, state, detail) {
 // more than its name, with the rest as a tip.
 export function showSaving(element, state, detail) {
   if (!element) return;
-  nameIn(element.querySelector(".save-state"), state, detail);
+  const status = element.querySelector(".save-state");
+  // Read out only what is wrong, and that it is well again: the desk says each answer by itself.
+  if (state !== "saved" && state !== "saving") status.dataset.wrong = "";
+  status.ariaLive = "wrong" in status.dataset && state !== "saving" ? "polite" : "off";
+  if (state === "saved") delete status.dataset.wrong;
+  nameIn(status, state, detail);
   const why = explainState(state, detail);
   const box = element.querySelector("[data-save-why]");
   const words = box.querySelector("p");

@@ -429,7 +429,10 @@ def test_item_is_read_and_answered_by_its_accessibility_tree(
     parts = ("How do I mend thing", "Take the hammer", "I have no hammer", "Take the glue")
     places = [read.index(part) for part in parts]
     assert places == sorted(places)
-    assert any("Turn 1" in name for name in tree.names("heading"))
+    headings = tree.names("heading")
+    assert any("Turn 1" in name for name in headings)
+    groups = page.locator(".score-group").all_text_contents()
+    assert groups and {"Query", *groups} <= set(headings)
     # The dialogue is a log, but no live one: a page of many turns must not be read aloud by itself.
     log = tree.find("log", "Turns")
     assert "live" not in {one["name"] for one in log["properties"]}
@@ -441,9 +444,19 @@ def test_item_is_read_and_answered_by_its_accessibility_tree(
         assert all(described[point] for point in "135"), name
         assert described["2"] == f"between {described['1']} {described['3']}"
         assert described["4"] == f"between {described['3']} {described['5']}"
-        anchors = _description(tree.find("group", name))
-        assert all(described[point] in anchors for point in "135"), name
+        # A question is heard whole when it gets the focus: what it asks, and its anchors.
+        fieldset = page.get_by_role("group", name=name, exact=True)
+        asked = fieldset.locator(".score-definition").text_content() or ""
+        assert asked
+        heard = _description(tree.find("group", name))
+        assert heard.startswith(asked), name
+        assert all(described[point] in heard for point in "135"), name
         tree.press(tree.find("radio", "4", within=name))
+        # Which answer was taken is said, as the focus is on the next question then.
+        said = page.get_by_role("status").filter(has_text=f"{name}: 4")
+        expect(said).to_have_text(f"{name}: 4")
+    # “saving” and “saved” are seen, and not read out at each answer.
+    expect(page.locator(".desk-bar .save-state")).to_have_attribute("aria-live", "off")
     expect(page.locator(".desk-submit [data-answered]")).to_have_text("10 of 10")
     tree.press(Tree(page).find("button", "Submit"))
     page.wait_for_url("**/annotate/2/")
