@@ -30,6 +30,8 @@ export function notice(text, { kind = "info", key = text, action = null } = {}) 
   const box = document.getElementById("notices");
   if (!box) return;
   const old = all("[data-key]", box).find((item) => item.dataset.key === key);
+  // A warning that stands there is not read out again at each poll.
+  if (old && kind === "warning" && !action && old.querySelector("p").textContent === text) return;
   if (old) old.remove();
   const item = document.createElement("div");
   item.className = "note " + kind;

@@ -371,7 +371,7 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   if (target.id === "session-desk") typed = stored ? null : typedNow();
   // That a reply was not sent stays until the player sends again or closes it.
   if (target.id === "session-note" && !stored && find("[data-unsent]", target)) event.detail.shouldSwap = false;
-  // A status that is written anew is read out anew, even where it is the same.
+  // A watcher's status that is written anew is read out anew, even where it is the same.
   if (target.id === "session-turn" && target.textContent.trim() === fragment.textContent.trim()) event.detail.shouldSwap = false;
 });
 for (const name of ["htmx:oobAfterSwap", "htmx:afterSettle"]) {
@@ -408,22 +408,29 @@ document.addEventListener("click", (event) => {
 document.addEventListener("scroll", (event) => {
   if (event.target === talk() && atEnd()) find("[data-to-end]").hidden = true;
 }, true);
-// A duel is swapped as a whole, so a log beside it says what is new, each message once.
+// A log beside the room says what is new, each message once. The dialogue itself is silent: a duel is swapped
+// as a whole, and Firefox has every numbered step read again whenever a list changes anywhere on the page.
 const heard = new Set();
-let whose = "";
-function announce(opened) {
+let whose = "", told = "";
+const ERRORS = "#session-refused p, #session-errors p, #session-hints :is(p, li), #session-desk .errorlist";
+function announce(opened, posted) {
   const log = find("#room-news");
   if (!log) return;
-  const newer = all(".talk-line").filter((line) => !heard.has(line.id));
+  const newer = all(".talk-line[id]").filter((line) => !heard.has(line.id));
   for (const line of newer) heard.add(line.id);
-  const words = newer.filter((line) => line.closest("[data-side]") && !line.classList.contains("own"))
-    .map((line) => line.closest("[data-side]").dataset.side + ": " + find("#" + line.id + "-text").textContent);
-  if (whose !== (whose = find("#session-turn").textContent.trim())) words.push(whose);
+  const words = newer.filter((line) => !line.classList.contains("own"))
+    .map((line) => (line.closest("[data-side]")?.dataset.side || find("strong", line).textContent) + ": " + find("#" + line.id + "-text").textContent);
+  if (posted) words.push(...all(ERRORS).map((one) => one.textContent.trim()));
+  const note = find("[data-note]")?.textContent.trim() || "";
+  if (told !== (told = note) && note) words.push(note);
+  // Whose turn it is, why the session waits, or why it ended.
+  const turn = all("#session-turn, .session-words:not([data-note]), #session-end + p").map((one) => one.textContent.trim()).filter(Boolean).join(". ");
+  if (whose !== (whose = turn) && turn) words.push(turn);
   if (!opened && words.length) log.replaceChildren(...words.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
 }
 let lines = -1;
-function settleLines() {
-  announce(lines < 0);
+function settleLines(posted) {
+  announce(lines < 0, posted);
   const count = all(".talk-line").length;
   const button = find("[data-to-end]");
   // Also where only the panel under the dialogue has grown: a form, or the one that shows the end.
@@ -520,7 +527,7 @@ function settle(posted) {
   setClock();
   tick();
   restore(posted);
-  settleLines();
+  settleLines(posted);
   watchWriting();
   setDrawer(drawerOpen() && innerWidth < 1024);
   const aside = find("#session-desk .with-aside > :nth-child(2)");
@@ -532,15 +539,17 @@ function settle(posted) {
   if (poll) document.title = (poll.dataset.mine ? "Your turn: " : "") + title;
 }
 // After a form was sent, the focus goes to its result. When it becomes the person's turn, or the swap took
-// the focused element away, it goes to the form, unless the person has put it elsewhere.
+// the focused element away, it goes to the form, unless the person has put it elsewhere. Without a form it goes
+// to what is around its place and stays on the page: Orca is silent when the focus leaves what was taken away.
+// A page that opens without a form is read from its top.
 const FIELD = "#session-desk :is(form, [data-find]) :is(textarea, input:not([type=hidden]))";
-function focusOn(sent) {
+function focusOn(sent, opened = false) {
   const result = sent && find("#session-hints, #session-errors, #session-refused");
   const at = document.activeElement;
   // A field that its tab hides keeps the focus until the browser draws the page.
-  const idle = !at || at === document.body || at.id === "session-desk" || !at.checkVisibility();
+  const idle = !at || at === document.body || at.matches("#session-desk, .room-composer") || !at.checkVisibility();
   if (result && !find("[aria-invalid=true]")) result.focus();
-  else if (idle) (all(FIELD).find((one) => one.checkVisibility()) || find("#session-end") || find("#session-desk"))?.focus({ preventScroll: true });
+  else if (idle) (all(FIELD).find((one) => one.checkVisibility()) || find("#session-end") || (opened ? null : find(".room-composer") || find("#session-desk")))?.focus({ preventScroll: true });
   // Where the form has less room than fields, as on a phone, the first one to fill in is in sight.
   if (!result) all("#session-desk :is(textarea, select, input:not([type=hidden]))").find((one) => one.checkVisibility() && !one.value)?.scrollIntoView({ block: "nearest" });
 }
@@ -570,4 +579,4 @@ document.addEventListener("keydown", (event) => {
   toggle();
 });
 settle();
-focusOn(Boolean(find("#session-hints, #session-errors, #session-refused")));
+focusOn(Boolean(find("#session-hints, #session-errors, #session-refused")), true);

@@ -247,7 +247,8 @@ class SessionState:
     @property
     def acts(self) -> str:
         """Changes whenever the page offers something else to do about the session."""
-        return f"{self.session.state}{'-own' * self.resumes}{'-asked' * bool(self.own)}"
+        shown = f"{self.session.state}{'-own' * self.resumes}{'-asked' * bool(self.own)}"
+        return shown + "-over" * self.over
 
     @property
     def over(self) -> bool:
