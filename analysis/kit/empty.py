@@ -6,9 +6,12 @@ from benchmarks.access import START
 from benchmarks.core.registry import EXTERNAL, find_system
 
 
-def no_runs(page: Page, purpose: str) -> None:
-    """Say what the page is for, why it has nothing to show yet, and what to do."""
-    title, reason, action, url, needs = _why(page)
+def no_runs(page: Page, purpose: str, *, of_judges: bool = False) -> None:
+    """Say what the page is for, why it has nothing to show yet, and what to do.
+
+    ``of_judges``: the page shows judges' scores, which some systems do not have.
+    """
+    title, reason, action, url, needs = _why(page, of_judges=of_judges)
     page.nothing(title, f"{purpose} {reason}", action, url, needs)
 
 
@@ -24,7 +27,7 @@ def _not_finished() -> tuple[str, str, str, str, str]:
     return "Nothing is finished yet", reason, "Look at the runs", url, ""
 
 
-def _why(page: Page) -> tuple[str, str, str, str, str]:
+def _why(page: Page, *, of_judges: bool) -> tuple[str, str, str, str, str]:
     """Return title, reason, the label and address of a button, and the permission it needs."""
     selection, clear = page.selection, ("Clear the filters", "?", "")
     if selection.closed and not selection.runs:
@@ -42,20 +45,21 @@ def _why(page: Page) -> tuple[str, str, str, str, str]:
         url = addresses.address("analysis:outcomes", query)
         return "Not known of trajectories made elsewhere", reason, "See the outcomes", url, ""
     if selection.runs and not system_facts.judge_roles(selection.system):
-        labels, nobody = page.system.labels, f"On {chosen_runs.dataset_name(selection)} nobody"
+        labels, name = page.system.labels, chosen_runs.dataset_name(selection)
         if not labels.headlines:
             reason = (
-                f"{nobody} judges, and no measure ranks agents. Its measures are under Effects and "
-                "Compare models."
+                f"On {name} nobody judges, and no measure ranks agents. Its measures are under "
+                "Effects and Compare models."
             )
             url = addresses.address("analysis:effects", query)
             return "Agents are not ranked here", reason, "See the effects", url, ""
         main = labels.measures[labels.headlines[0]]
-        reason = (
-            f"{nobody} judges: rules decide. The {main.name} of every agent is on the leaderboard."
-        )
+        title, why = "These runs have no judges", f"On {name} nobody judges: rules decide."
+        if not of_judges:
+            title, why = "Not about these runs", f"It does not apply to {name}."
+        reason = f"{why} The {main.name} of every agent is on the leaderboard."
         url = addresses.address("analysis:leaderboard", query)
-        return "These runs have no judges", reason, "See the leaderboard", url, ""
+        return title, reason, "See the leaderboard", url, ""
     if selection.left_out:
         return _not_finished()
     return "No runs here", "No run fits these filters.", *clear

@@ -49,13 +49,13 @@ def _gone_trajectories(plan: Plan) -> str:
                                                        "kept")
         if agent in plan.compared or not plan.agents
     }  # fmt: skip
+    lost = {agent: created - kept for agent, (created, kept) in newest.items() if created > kept}
     words = [
-        f"{created - kept:,} of {created:,} of {agent}"
-        for agent, (created, kept) in sorted(newest.items())
-        if created > kept
+        f"{lost[agent]:,} of {newest[agent][0]:,} registered trajectories of {agent}"
+        for agent in sorted(lost)
     ]
     if words:
-        return f"registered trajectories are gone: {listed(words)}"
+        return f"{listed(words)} {'is' if sum(lost.values()) == 1 else 'are'} gone"
     without = [agent for agent in plan.compared if agent not in newest]
     if newest and plan.is_pooled and without:
         return f"no run of {listed(without)} is here: deleted, or not made yet"

@@ -32,7 +32,9 @@ def beyond(extreme: "Extreme", unit: Unit) -> str:
     if gap.value is None:
         return f"{gap.undefined} with {extreme.next}"
     side = "below" if gap.value < 0 else "above"
-    return f"{difference(abs(gap.value), unit)} {side} {extreme.next} ({certainty(gap, unit)})"
+    where = " on the tasks of both" * (not extreme.same_tasks)
+    by = difference(abs(gap.value), unit)
+    return f"{by} {side} {extreme.next}{where} ({certainty(gap, unit)})"
 
 
 def certainty(gap: Estimate, unit: Unit) -> str:
@@ -59,7 +61,8 @@ def standing(extreme: "Extreme", unit: Unit, *, lowest: bool = False, group: str
         case "alone":
             return f"{names} has {value}, with no other {group} to compare"
         case "equal":
-            return f"all {extreme.groups} {group}s have {value}"
+            every = "both" if extreme.groups == 2 else f"all {extreme.groups}"
+            return f"{every} {group}s have {value}"
         case "clear" if several:
             return f"{names} share {value}, {beyond(extreme, unit)}"
         case "clear":
@@ -91,7 +94,7 @@ def unseen(differences: Sequence[Estimate], unit: Unit) -> str:
 
 
 def clear_changes(changes: Sequence[tuple[str, Estimate]], unit: Unit) -> str:
-    """Return whose changes are clear, as a clause after the measure; empty without any change.
+    """Return which agents' changes are clear, as a clause after the measure; empty without any.
 
     The largest clear ones come first; where none is clear, what the intervals leave open.
     """
@@ -112,8 +115,8 @@ def clear_changes(changes: Sequence[tuple[str, Estimate]], unit: Unit) -> str:
         end for _, one in known if one.interval for end in (one.interval.low, one.interval.high)
     ]
     if not inside:
-        return f"clearly changes for nobody ({span})"
-    return f"clearly changes for nobody ({span}; intervals from {_span(inside, unit)})"
+        return f"clearly changes for no agent ({span})"
+    return f"clearly changes for no agent ({span}; intervals from {_span(inside, unit)})"
 
 
 def _span(values: Sequence[float], unit: Unit) -> str:

@@ -47,9 +47,9 @@ def difference(value: float, unit: Unit, *, signed: bool = False) -> str:
     """Return a difference of two values; of shares and percentages in points: 8.1 points."""
     if unit not in ("share", "percent"):
         return number(value, unit, signed=signed)
-    value = 100 * value if unit == "share" else value
-    text = number(value, "number", signed=signed).removesuffix(".00")
-    return f"{text} point{'' if text.strip(f'+{MINUS}') == '1' else 's'}"
+    part = value if unit == "share" else value / 100
+    text = number(part, "share", signed=signed).removesuffix(" %")
+    return "0 points" if text == "0.0" else f"{text} points"
 
 
 def p_text(p: float | None) -> str:

@@ -339,7 +339,7 @@ def _answer(
     change, unit = lead.comparison.difference, unit_of_differences(measure)
     by, on = difference(change.value or 0.0, unit), "" if is_headline else f" on {measure.title}"
     if not change.value:
-        text = f"{named.first} and {named.second} have the same {measure.title}"
+        text = f"{named.first} and {named.second} have the same {measure.title}, {by} apart"
     elif named.clear:
         beats = "beats" if is_better else "is higher than"
         text = f"{lead.first} {beats} {lead.second}{on} by {by}"
@@ -429,7 +429,7 @@ def _pair_columns(
             ),
             tasks_column(
                 "Neither", "both fail", lambda one: one.table.neither if one.table else None,
-                "Tasks on which none succeeds: n00", reason=once, link=flips("both_fail"),
+                "Tasks on which neither succeeds: n00", reason=once, link=flips("both_fail"),
             ),
         ]  # fmt: skip
     else:
@@ -442,7 +442,7 @@ def _pair_columns(
             lambda row: value(row, row.comparison.first),
         ),
         Column(
-            parts.number_column("Second", "second value", "On the common tasks"),
+            parts.number_column("second", "second value", "On the common tasks"),
             lambda row: value(row, row.comparison.second),
         ),
         columns.change(

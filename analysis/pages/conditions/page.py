@@ -64,9 +64,9 @@ def content(page: Page) -> Content:
     }
     missing = [f"{agent} ({count})" for agent, count in lacking.items() if count]
     if missing:
+        every = "both" if len(by.conditions) == 2 else f"all {len(by.conditions)}"
         page.info(
-            f"Not every agent was run under all {len(by.conditions)} conditions here; missing: "
-            f"{', '.join(missing)}."
+            f"Not every agent was run under {every} conditions here; missing: {', '.join(missing)}."
         )
     several = [agent for agent in by.agents if len(by.runs_of(agent, by.conditions)) > 1]
     drawn = several or list(by.agents)

@@ -84,7 +84,7 @@ def content(page: Page) -> Content:
     dimensions = _chosen_dimensions(selection)
     frame = _frame(page, dimensions) if page.runs and dimensions else None
     if frame is None or frame.empty:
-        no_runs(page, PURPOSE)
+        no_runs(page, PURPOSE, of_judges=True)
         return
     fits = kept_fits(selection.system, selection.family)
     slopes = _shown_slopes(fits, page, dimensions) if fits is not None else None

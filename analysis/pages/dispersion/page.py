@@ -42,7 +42,11 @@ def content(page: Page) -> Content:
     turns = "final turns" if final else "all turns"
     means = _means(page.runs, titles, final=final) if page.runs and dimensions else []
     if not means:
-        no_runs(page, "The dispersion page shows how far the judges differ from each other.")
+        no_runs(
+            page,
+            "The dispersion page shows how far the judges differ from each other.",
+            of_judges=True,
+        )
         return
     keys = {dimension.title: dimension.key for dimension in dimensions}
     runs = {run.label: run.pk for run in page.runs}

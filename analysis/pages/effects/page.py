@@ -235,6 +235,8 @@ def content(page: Page) -> Content:
             f"DeRouen; {how_interval(list(ratios.values())) or 'no interval'}. They are of these "
             "agents and tasks together."
         )
+    if not changes:
+        return
     page.methods(
         f"{measure.title} was compared between values of {factor.title.lower()} as the mean "
         "difference on the tasks that an agent has under both; intervals and score tests of "

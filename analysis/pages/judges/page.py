@@ -240,7 +240,7 @@ def _standing_words(
         return standing
     nearest = min(unmet, key=lambda row: len(row.needed))
     return (
-        f"No judge can be cleared yet: {notes.TEST_NEEDS}. On {nearest.title.lower()}, "
+        f"No judge may stand in for a person yet: {notes.TEST_NEEDS}. On {nearest.title.lower()}, "
         f"{nearest.needed}."
     )
 

@@ -46,6 +46,7 @@ def content(page: Page) -> Content:
         no_runs(
             page,
             "This page shows whether judges say the same when they look at the same turns again.",
+            of_judges=True,
         )
         return
     judgings = judgings_of(data)
@@ -255,16 +256,22 @@ def _change_answer(
 
 
 def _consistency(own: Sequence[OwnReplies]) -> str:
-    """Return how often the least consistent judge repeats its score, if one was asked again."""
+    """Return how often judges repeat their scores, as far as they were asked again."""
     repeated = [one for one in own if one.one.equal.value is not None]
     if not repeated:
         return ""
-    least = min(repeated, key=lambda one: one.one.equal.value or 0)
+    repeated.sort(key=lambda one: one.one.equal.value or 0)
+    least, most = repeated[0], repeated[-1]
     times = "twice" if least.one.replicates == 2 else f"{least.one.replicates} times"
-    judge = f"the least consistent judge, {least.judge}," if len(repeated) > 1 else least.judge
+    share = stated(least.one.equal, "share")
+    if len(repeated) == 1:
+        judges = f"{least.judge} gives"
+    else:
+        judges = "judges give"
+        share += f" ({least.judge}) to {stated(most.one.equal, 'share')} ({most.judge})"
     return (
-        f"Asked {times} about the same plan, {judge} gives the same score in "
-        f"{stated(least.one.equal, 'share')} of pairs of replies."
+        f"Asked {times} about the same plan, {judges} the same score in {share} of pairs of "
+        "replies."
     )
 
 

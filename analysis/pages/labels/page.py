@@ -303,8 +303,8 @@ def _answer(
     most = max((one for one in statistics if not one.heading), key=lambda one: one.share.value or 0)
     if most.share.value:
         answer += (
-            f" Most frequent is “{most.label.title}”: {number(most.share.value, 'share')}"
-            f"{_interval(most.share)}."
+            f" The highest share has “{most.label.title}”: {number(most.share.value, 'share')}"
+            f"{_interval(most.share)}, not tested against others."
         )
     else:
         answer += " None of its failures was seen."
@@ -319,4 +319,4 @@ def _answer(
 def _interval(estimate: Estimate) -> str:
     if estimate.interval is None:
         return ""
-    return f" (95 % CI {ends(estimate.interval, 'share')})"
+    return f" (95 % interval {ends(estimate.interval, 'share')})"

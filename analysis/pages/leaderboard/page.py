@@ -325,7 +325,7 @@ def _warn_of_blind(
         value = number(best, unit_of(main)) + " %" * (main.kind == "percent")
         page.warning(
             f"A blind policy, which does not read the task, scores {value}{by_judges}: {no_better} "
-            f"of {plural(len(judged), 'agent')} here score no more."
+            f"of {plural(len(judged), 'agent')} here score{'s' * (no_better == 1)} no more."
         )
 
 

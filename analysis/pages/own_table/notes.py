@@ -8,8 +8,8 @@ from analysis.reports.formatting import listed, plural
 from analysis.stats.rater_agreement.alt_verdict import LOW_ALPHA
 
 TEST_NEEDS = (
-    "the alternative annotator test needs three people with 30 items each that a judge and another "
-    "person scored too"
+    "the alternative annotator test needs three people with 30 shared items each, which a judge "
+    "and another person scored too"
 )
 # Notes of the tables of power, of single people, and of items needed.
 POWER = (

@@ -131,7 +131,7 @@ def standing_words(sections: Sequence[tuple[str, AltTest]], word: str = "section
         if open_:
             words.append(f"Undecided: {named(open_)} ({_needed(open_)}).")
     elif open_:
-        words.append(f"No judge can be cleared yet: {_needed(open_)}.")
+        words.append(f"No judge may stand in for a person yet: {_needed(open_)}.")
     elif sections:
         words.append("No judge may stand in for a person.")
     if worse:
@@ -171,14 +171,12 @@ def lacking(test: AltTest) -> str:
     for who, n in nearest:
         lacks.setdefault(ITEMS_NEEDED - n, []).append(who)
     words = [
-        f"{plural(n, 'item')}{' each' if len(people) > 1 else ''} of {listed(people)}"
+        f"{plural(n, 'shared item')}{' each' if len(people) > 1 else ''} of {listed(people)}"
         for n, people in lacks.items()
     ]
-    if words:
-        words[-1] += " that the judge and another person score too"
     if further := more - len(nearest):
         people = plural(further, "more person", "more people")
-        words.append(f"{people} with {ITEMS_NEEDED} such items{' each' if further > 1 else ''}")
+        words.append(f"{people} with {ITEMS_NEEDED} shared items{' each' if further > 1 else ''}")
     return f"at least {listed(words)} are missing"
 
 

@@ -176,8 +176,8 @@ def _answer(rows: Sequence[QuestionRatings], people: AnswerCounts, twice: int) -
         gave = f"answered “{low.use.question.title}” with {least} on average"
     else:
         gave = (
-            f"gave the highest scores on “{high.use.question.title}” ({most} on average) and the "
-            f"lowest on “{low.use.question.title}” ({least})"
+            f"gave {least} (“{low.use.question.title}”) to {most} (“{high.use.question.title}”) on "
+            "average"
         )
     coefficients = (row.agreement.alpha.value for row in rows if row.agreement.items)
     alphas = sorted(value for value in coefficients if value is not None)

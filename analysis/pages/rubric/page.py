@@ -71,11 +71,11 @@ def content(page: Page) -> Content:
     final = selection.filters.turns != "all"
     keys = [dimension.key for dimension in dimensions]
     if not page.runs or not dimensions:
-        no_runs(page, PURPOSE)
+        no_runs(page, PURPOSE, of_judges=True)
         return
     frame = turn_scores(page.runs, keys, final=final)
     if frame.empty:
-        no_runs(page, PURPOSE)
+        no_runs(page, PURPOSE, of_judges=True)
         return
     lacking = unscored(page.runs, keys, final=final)
     groups = dict(list(frame.groupby(["label", "dimension"], sort=False)))

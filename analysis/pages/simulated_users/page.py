@@ -255,11 +255,11 @@ def _held(
 
 
 def _answer(one: Held, rows: UserRows) -> str:
-    """State whether a simulator is as close to people as one of them, and where it is not."""
+    """State whether a simulator is clearly further from people than one of them, and where."""
     ceiling = one.ceiling
     if ceiling.distance.value is None or ceiling.limit.value is None:
         return f"{one.name} cannot be held against people: {ceiling.distance.undefined}."
-    further = "further" if ceiling.outside else "no further"
+    further = "clearly further" if ceiling.outside else "not clearly further"
     text = (
         f"{one.name} is {further} from people than another person would be: distance "
         f"{number(ceiling.distance.value, 'number')} standard deviations, limit "

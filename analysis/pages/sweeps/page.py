@@ -63,7 +63,7 @@ def content(page: Page) -> Content:
     runs, filters = page.runs, page.selection.filters
     if not runs or not is_judged(page.selection.system):
         purpose = "shows what accuracy would be if another mean score were asked of plans"
-        no_runs(page, f"This page {purpose}.")
+        no_runs(page, f"This page {purpose}.", of_judges=True)
         return
     plans, run_of = _read_plans(page.selection), {run.label: run for run in runs}
     by_set = {

@@ -153,7 +153,7 @@ def content(page: Page) -> Content:
             *(
                 columns.estimate(
                     f"{title}, per call", lambda row, name=name: row.mishaps[name],  # type: ignore[misc]
-                    "share", help=measures[name].help,
+                    "share", help=measures[name].help.replace("per query", "per call"),
                 )
                 for name, title in mishaps.items()
             ),
@@ -184,7 +184,7 @@ def content(page: Page) -> Content:
 
 
 def _answer(rows: Sequence[ToolRow], titles: Mapping[str, str]) -> str:
-    """State how many failed, most often in which way, and how far searching differs."""
+    """State how many failed, in which ways, and how far searching differs."""
     every, not_scored = Counter[str](), Counter[str]()
     for row in rows:
         every.update(row.ends)
@@ -194,12 +194,9 @@ def _answer(rows: Sequence[ToolRow], titles: Mapping[str, str]) -> str:
     if not scored:
         return f"Nothing was scored here: {counted(not_scored) or 'nothing has ended'}."
     if failed:
-        most = max(every.values())
-        ways = [title.lower() for kind, title in titles.items() if every.get(kind) == most]
-        text = (
-            f"{failed:,} of {scored:,} scored trajectories failed, most often by {listed(ways)} "
-            f"({most:,} of {failed:,}{' each' * (len(ways) > 1)})"
-        )
+        ways = sorted(titles, key=lambda kind: -every[kind])
+        named = [f"{every[kind]:,} by {titles[kind].lower()}" for kind in ways if every[kind]]
+        text = f"{failed:,} of {scored:,} scored trajectories failed: {listed(named, most=3)}"
     else:
         count = plural(scored, "scored trajectory", "scored trajectories")
         text = f"None of {count} failed"

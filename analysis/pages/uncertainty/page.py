@@ -419,13 +419,14 @@ def _steps(page: Page, rows: Sequence[Row], costs: Costs) -> None:
             columns.count(
                 f"For {_wish(page)}", lambda pair: pair[1].count,
                 "needed", help="How many more it takes alone",
+                reason="no number is enough, or it is not known",
             ),
             Column(
                 parts.number_column("One costs, USD", "cost of one"),
                 lambda pair: parts.number_cell(pair[1].money, "amount", reason=NO_COST),
             ),
             Column(
-                parts.number_column("One takes, minutes", "minutes of one"),
+                parts.number_column("One takes people, minutes", "minutes of one"),
                 lambda pair: parts.number_cell(pair[1].minutes, "amount", reason=NO_TIME),
             ),
             Column(

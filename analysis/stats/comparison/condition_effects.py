@@ -298,7 +298,7 @@ def _range(name: str, order: Sequence[str], by_key: Columns, drawing: _Intervals
     # Largest distances that are possible, and that are sure, over all pairs at once.
     most = max(max(abs(one.low), abs(one.high)) for one in known)
     least = max(max(one.low, -one.high, 0.0) for one in known)
-    method = f"from intervals of all pairs, {known[0].method.partition(', ')[0]}"
+    method = f"all-pairs, {known[0].method.partition(', ')[0]}"
     details = {"clusters": size}
     interval = Interval(min(least, value), max(most, value), drawing.level, method, details, "task")
     return Estimate(value, size, interval, warnings=(RANGE_GROWS,))

@@ -7,7 +7,7 @@ the best only where its difference from every other group is clear within the fa
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import sqrt
+from math import isclose, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -47,6 +47,9 @@ class Extreme:
         The extreme minus ``next``; its ``n`` counts tasks. None where nothing comes next.
     groups
         The number of groups with a value.
+    same_tasks
+        Whether ``difference`` is that of both values; else the pair has fewer tasks in common than
+        either value counts.
     """
 
     verdict: Verdict
@@ -56,6 +59,7 @@ class Extreme:
     next: str = ""
     difference: Estimate | None = None
     groups: int = 0
+    same_tasks: bool = True
 
     @property
     def is_clear(self) -> bool:
@@ -101,14 +105,17 @@ def find_extreme(
     rivals = tuple(
         other for other in rest if not all(_beyond(difference(name, other), sign) for name in names)
     )
+    gap = difference(names[0], rest[0])
+    apart = known[names[0]] - known[rest[0]]
     return Extreme(
         "unclear" if rivals else "clear",
         names,
         value,
         rivals,
         rest[0],
-        difference(names[0], rest[0]),
+        gap,
         len(known),
+        gap.value is None or isclose(gap.value, apart, abs_tol=EQUAL),
     )
 
 

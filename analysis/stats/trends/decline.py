@@ -206,7 +206,8 @@ def survivor_warning(running: Sequence[int], align: Alignment = "turn") -> tuple
             f"only {running[-1]} of {running[0]} trajectories are {len(running)} turns long: "
             "positions far from the end hold long trajectories only",
         )
+    reach = "reaches" if running[-1] == 1 else "reach"
     return (
-        f"{running[-1]} of {running[0]} trajectories reach turn {len(running)}: "
+        f"{running[-1]} of {running[0]} trajectories {reach} turn {len(running)}: "
         "means of different turns compare different survivors",
     )

@@ -414,7 +414,8 @@ def live_study_new(request: HttpRequest) -> HttpResponseBase:
             preview = _preview(drawn, design)
             if request.POST.get("made") == preview.mark:
                 study = create_sessions(wish=form.wish(), design=design, by=person(request))
-                messages.success(request, f"The study has {drawn.sessions} sessions.")
+                several = "s" * (drawn.sessions != 1)
+                messages.success(request, f"The study has {drawn.sessions} session{several}.")
                 return redirect("annotation:study_sessions", pk=study.pk)
             context |= {"preview": preview, "stale": bool(request.POST.get("made"))}
         except Refused as refused:

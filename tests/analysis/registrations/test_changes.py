@@ -323,7 +323,7 @@ def test_without_the_runs_of_an_agent_it_is_undefined(world: World) -> None:
 
 def test_without_some_trajectories_of_a_compared_agent_it_is_undefined(world: World) -> None:
     Trajectory.objects.filter(run=world.runs[1], task__external_id="t4").delete()
-    reason = "registered trajectories are gone: 1 of 4 of bob"
+    reason = "1 of 4 registered trajectories of bob is gone"
     assert world.standing() == ("undefined", [], reason)
     status, named, _ = world.standing(deleted="show")
     assert (status, named[0]) == ("exploratory", "deleted data")

@@ -361,7 +361,7 @@ def test_a_registered_pair_without_one_of_its_agents_has_no_number() -> None:
     client, address = signed_in(world.root), reverse("analysis:compare-models")
     lede = re.compile(r'class="lede">([^<]*)')
     before = client.get(address, world.query).content.decode()
-    assert "Ada beats Bob by 100 points" in lede.findall(before)[0]
+    assert "Ada beats Bob by 100.0 points" in lede.findall(before)[0]
     run = world.runs[1]
     run.primary_judging = None
     run.save()
@@ -382,14 +382,14 @@ def test_a_registered_pair_without_some_of_its_trajectories_has_no_number_anywhe
     file.write_text(file_text(world.row.document, world.row.digest))
     query = world.query
     page = reverse("analysis:compare-models")
-    assert "Ada beats Bob by 100 points" in client.get(page, query).content.decode()
+    assert "Ada beats Bob by 100.0 points" in client.get(page, query).content.decode()
     for address in (page, reverse("analysis:leaderboard")):
         assert "Undefined as registered" not in client.get(address, query).content.decode()
     call_command("registration", "verify", str(file))
     assert "Undefined" not in capsys.readouterr().out
 
     Trajectory.objects.filter(run=world.runs[1], task__external_id="t4").delete()
-    reason = "registered trajectories are gone: 1 of 4 of bob"
+    reason = "1 of 4 registered trajectories of bob is gone"
     for address in (page, reverse("analysis:leaderboard")):
         text = client.get(address, query).content.decode()
         assert reason in text and "Undefined as registered" in text
@@ -407,7 +407,7 @@ def test_a_registered_pair_without_some_of_its_trajectories_has_no_number_anywhe
     answer = Client().get("/api/v1/analysis/compare-models", query, headers=token).json()
     assert not answer["tables"] and not answer["figures"] and not answer["answer"]
     assert answer["empty"]["title"] == "Undefined as registered"
-    assert "1 of 4 of bob" in answer["empty"]["text"]
+    assert "1 of 4 registered trajectories of bob" in answer["empty"]["text"]
     stored = Client().get(f"/api/v1/registrations/{world.row.pk}", headers=token).json()
     assert stored["undefined"] == reason
     text = client.get(reverse("analysis:registration", args=[world.row.pk])).content.decode()

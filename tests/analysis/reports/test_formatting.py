@@ -105,7 +105,9 @@ def test_a_number_stays_in_one_line_with_its_letter() -> None:
     [
         (0.143, "share", "14.3 points"),
         (14.3, "percent", "14.3 points"),
-        (1.0, "percent", "1 point"),
+        (0.0312, "share", "3.1 points"),
+        (1.0, "percent", "1.0 points"),
+        (0.0, "share", "0 points"),
         (0.14, "number", "0.14"),
     ],
 )

@@ -122,7 +122,9 @@ def test_the_same_everywhere_and_no_common_task() -> None:
     dataset = make_dataset()
     make_agent(dataset, "ada", "10--")
     make_agent(dataset, "bob", "10--")
-    assert report().sentence.startswith("Ada and Bob have the same Acc (95 % interval −")
+    assert report().sentence.startswith(
+        "Ada and Bob have the same Acc, 0 points apart (95 % interval −"
+    )
     other = make_dataset("Other")
     make_agent(other, "cy", "10--")
     make_agent(other, "dan", "--10")

@@ -52,7 +52,7 @@ def test_accuracy_and_the_paired_drop() -> None:
     # ±z²/(4 + z²) = ±5.0239/9.0239.
     assert bob["change"] == 0.0 and bob["change low"] == pytest.approx(-0.55673, abs=1e-5)
     assert found.sentence.startswith(
-        "From “Block-free” to “Blocked” accuracy clearly changes for nobody (−66.7 to 0 points; "
+        "From “Block-free” to “Blocked” accuracy clearly changes for no agent (−66.7 to 0 points; "
         "intervals from −95.0 to "
     )
     # Whoever is shown, the same changes are corrected for.
@@ -74,7 +74,7 @@ def test_equal_drops_are_said_together() -> None:
         run_with(world, agent, "standard", "11")
         run_with(world, agent, BLOCKER, "10")
     assert report().sentence.startswith(
-        "From “Block-free” to “Blocked” accuracy clearly changes for nobody (−50.0 points; "
+        "From “Block-free” to “Blocked” accuracy clearly changes for no agent (−50.0 points; "
     )
 
 

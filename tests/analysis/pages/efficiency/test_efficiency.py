@@ -68,11 +68,11 @@ def test_the_cheapest_is_named_only_where_it_is_clear(tasks: int) -> None:
     said = report().sentence
     if tasks == 2:
         assert said.startswith(
-            "Accuracy: no agent clearly leads; Ada has 100.0 %, 100 points above"
+            "Accuracy: no agent clearly leads; Ada has 100.0 %, 100.0 points above"
         )
         assert "Turns: no agent is clearly lowest; Bob has 2.50" in said
     else:
-        assert said.startswith("Accuracy: Ada leads with 100.0 %, 100 points above Bob (95 % sim")
+        assert said.startswith("Accuracy: Ada leads with 100.0 %, 100.0 points above Bob (95 % sim")
         # Every task takes both the same difference, so there is no interval and no claim.
         assert "Turns: no agent is clearly lowest; Bob has 2.50, 4.00 below Ada" in said
     assert [one.text for one in report().onward] == ["Is the difference between two agents real?"]
@@ -84,7 +84,7 @@ def test_two_agents_that_always_succeed_share_the_result() -> None:
         run = make_run(dataset, name)
         for task in (1, 2):
             make_trajectory(run, task, accurate=1.0, turns=turns)
-    assert report().sentence.startswith("Accuracy: all 2 agents have 100.0 %. ")
+    assert report().sentence.startswith("Accuracy: both agents have 100.0 %. ")
 
 
 def test_filters_name_conditions_as_their_system_does() -> None:

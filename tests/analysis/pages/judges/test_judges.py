@@ -73,8 +73,8 @@ def test_one_person_cannot_be_replaced_by_anybody(root: User) -> None:
     build(1, 2)
     made = report(root)
     said = " ".join(notice.text for notice in made.notices)
-    assert made.sentence.startswith("No judge can be cleared yet: ")
-    assert "2 more people with 30 such items each" in made.sentence
+    assert made.sentence.startswith("No judge may stand in for a person yet: ")
+    assert "2 more people with 30 shared items each" in made.sentence
     assert "scored by one person" in said
     (only,) = rows(made, "missing")
     assert only["judge"] == "every judge and the panel"
@@ -87,7 +87,7 @@ def test_what_is_missing_is_counted(root: User) -> None:
     build(3, 2)
     (only,) = rows(report(root), "missing")
     # Each of three people has two items that the judge and another person scored too.
-    assert f"{ITEMS_NEEDED - 2} items each of person" in str(only["needed"])
+    assert f"{ITEMS_NEEDED - 2} shared items each of person" in str(only["needed"])
     assert "more people" not in str(only["needed"])
 
 
@@ -113,8 +113,8 @@ def test_tests_bias_and_epsilon(root: User) -> None:
     assert (summary["mild"]["shown worse"], summary["even"]["undecided"]) == (1, 1)
     # The third judge always gives 1 where people's mean is 11/3; the others are 1/3 above it.
     assert made.sentence == (
-        "No judge can be cleared yet: 30 items, and no number of items would decide it. Shown "
-        "worse than a person: mild (always answers 1). "
+        "No judge may stand in for a person yet: 30 items, and no number of items would decide it. "
+        "Shown worse than a person: mild (always answers 1). "
         "Compared with 3 people, mild scores 2.67 points lower on safety; even scores 0.33 points "
         "higher on safety; strict scores 0.33 points higher on safety."
     )

@@ -73,7 +73,7 @@ def test_shares_and_agreement(run: Run, people: tuple[User, User]) -> None:
             put_label(trajectory=row, key=key, by=person, turn=1 if key == derailed else None)
     found = report(run.dataset)
     assert found.sentence.startswith(
-        "2 people labelled 6 trajectories with MAST. Most frequent is “Ends too early”: 41.7 %"
+        "2 people labelled 6 trajectories with MAST. The highest share has “Ends too early”: 41.7 %"
     )
     assert "they share 83.3 % of their labels" in found.sentence
     labels = rows_of(found, "labels")

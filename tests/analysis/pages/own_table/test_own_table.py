@@ -15,7 +15,7 @@ def with_constant(rows: list[Row]) -> list[Row]:
 
 def test_a_section_leads_with_the_verdict_its_figure_and_its_table() -> None:
     page = section_page(report(with_constant(made_rows(people=4))), 0, has_tasks=False)
-    assert page.sentence.startswith("No judge can be cleared yet: ")
+    assert page.sentence.startswith("No judge may stand in for a person yet: ")
     assert "Shown worse than a person: l1 (always answers 4)." in page.sentence
     assert "Among people, ordinal alpha is 0." in page.sentence
     assert (page.figures[0].name, page.tables[0].name) == ("gap", "alternative")
@@ -35,7 +35,7 @@ def test_a_section_leads_with_the_verdict_its_figure_and_its_table() -> None:
 def test_without_a_test_the_closeness_of_judges_leads() -> None:
     page = section_page(report(made_rows(people=2, judges=1)), 0, has_tasks=True)
     assert page.sentence.startswith("l0 equals a person's score on ")
-    assert "testable yet" in page.sentence and "1 more person with 30 such items" in page.sentence
+    assert "testable yet" in page.sentence and "1 more person with 30 shared items" in page.sentence
     assert (page.figures[0].name, page.tables[0].name) == ("shares", "judges")
     assert page.table("alternative") is not None and page.table("people-tested") is None
     # One judge agrees with nobody of its kind: no empty table, but the reason.
@@ -55,7 +55,7 @@ def test_sections_side_by_side_lead_to_their_pages() -> None:
     rows = with_constant(made_rows())
     rows += [(row[0], row[1], "tone", *row[3:]) for row in rows]
     page = overview_page(report(rows), ["/1/", "/2/"], has_tasks=False)
-    assert page.sentence.startswith("No judge can be cleared yet: ")
+    assert page.sentence.startswith("No judge may stand in for a person yet: ")
     assert "l1 (always answers 4) on 2 of 2 sections" in page.sentence
     assert (page.figures[0].name, page.tables[0].name) == ("gap", "overview")
     for name, times in (("overview", 1), ("alternative", 3), ("judges", 3), ("scores", 2)):

@@ -124,8 +124,9 @@ def test_no_change_is_said_to_be_none_where_intervals_are_wide(dataset: Dataset)
     made = report()
     # Accuracy stays at 1 of 2 for both; of Bob's two valid plans one is lost.
     assert made.sentence.startswith(
-        "After 2 extra turns accuracy clearly changes for nobody (0 points; intervals from "
-        "−75.7 to +75.7 points); the valid plan rate clearly changes for nobody (−50.0 to 0 points"
+        "After 2 extra turns accuracy clearly changes for no agent (0 points; intervals from "
+        "−75.7 to +75.7 points); the valid plan rate clearly changes for no agent (−50.0 to "
+        "0 points"
     )
     assert made.sentence.endswith("and 1 lost a valid plan.")
     assert any("too few to show any difference" in notice.text for notice in made.notices)
@@ -138,10 +139,10 @@ def test_agents_whose_change_is_clear_are_named() -> None:
     make_refined(dataset, "cyd", [[WEAK, WEAK]] * 20)
     said = report().sentence
     assert said.startswith(
-        "After 2 extra turns accuracy clearly changes for Ada by +100 points (95 %"
+        "After 2 extra turns accuracy clearly changes for Ada by +100.0 points (95 %"
     )
-    assert ", for Bob by +100 points" in said and "for Cyd" not in said
-    assert "the valid plan rate clearly changes for nobody (0 points" in said
+    assert ", for Bob by +100.0 points" in said and "for Cyd" not in said
+    assert "the valid plan rate clearly changes for no agent (0 points" in said
 
 
 def test_without_such_runs_the_way_to_one(dataset: Dataset) -> None:

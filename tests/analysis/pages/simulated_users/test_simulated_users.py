@@ -46,8 +46,11 @@ def test_a_copy_lies_within_the_limit_and_an_eager_user_outside(dataset: Dataset
     assert told["Eager", "Constraints disclosed"] == "outside"
     assert told[SCRIPT, "Overall distance"] == "within"
     assert told[SCRIPT, "Words per message"] == "within"
-    assert "Eager is further from people than another person would be" in shown.sentence
-    assert f"{SCRIPT} is no further from people than another person would be" in shown.sentence
+    assert "Eager is clearly further from people than another person" in shown.sentence
+    assert (
+        f"{SCRIPT} is not clearly further from people than another person would be"
+        in shown.sentence
+    )
     assert shown.figures and shown.answers
 
 

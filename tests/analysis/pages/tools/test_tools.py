@@ -47,9 +47,7 @@ def test_ways_to_fail_with_counts_shares_and_links() -> None:
     assert row["format error low"] == pytest.approx(0.15, abs=1e-3)
     assert row["failed, not told how"] == 1
     assert row["left out"] == "1 (a lookup fitted several records)"
-    assert found.sentence.startswith(
-        "3 of 4 scored trajectories failed, most often by format error (2 of 3)"
-    )
+    assert found.sentence.startswith("3 of 4 scored trajectories failed: 2 by format error")
     cells = found.table("failures").rows[0]  # type: ignore[union-attr]
     assert cells[3].url.endswith(f"?run={run.pk}&failure=format_error")
     assert cells[2].url.endswith("accurate=yes") and cells[4].url == ""

@@ -34,7 +34,7 @@ def test_every_verdict() -> None:
     for columns, verdict, names, words in (
         ({}, "none", (), "no agent has a value"),
         ({"a": half}, "alone", ("a",), "a has 50.0 %, with no other agent to compare"),
-        ({"a": zeros, "b": zeros}, "equal", ("a", "b"), "all 2 agents have 0.0 %"),
+        ({"a": zeros, "b": zeros}, "equal", ("a", "b"), "both agents have 0.0 %"),
         ({"a": ones, "b": half}, "clear", ("a",), "a leads with 100.0 %, 50.0 points above b ("),
         ({"a": ones, "b": ones, "c": half}, "clear", ("a", "b"), "a and b share 100.0 %, 50.0"),
         ({"a": ones, "b": ones[:-1] + [0.0]}, "unclear", ("a",), "no agent clearly leads; a has"),
@@ -47,12 +47,24 @@ def test_every_verdict() -> None:
     assert find_extreme(means(columns), paired(columns)).rivals == ("c",)
 
 
+def test_a_difference_on_fewer_tasks_than_the_values_is_named_as_such() -> None:
+    # On the two tasks that both have, "a" has 1 and "b" 0; over all tasks 0.75 and 0.
+    columns = {"a": [1.0, 1.0, 0.0, 1.0], "b": [0.0, 0.0]}
+    found = find_extreme(means(columns), paired(columns))
+    assert not found.same_tasks
+    words = standing(found, "share")
+    assert "a has 75.0 %, 100.0 points above b on the tasks of both (95 % interval " in words
+    assert words.endswith("n = 2 tasks)")
+    same = find_extreme({"a": 1.0, "b": 0.0}, paired({"a": [1.0] * 3, "b": [0.0] * 3}))
+    assert same.same_tasks and "of both" not in standing(same, "share")
+
+
 def test_the_lowest_is_an_extreme_too() -> None:
     columns = {"a": [1.0] * 20, "b": [0.0] * 20}
     found = find_extreme(means(columns), paired(columns), lowest=True)
     assert found.is_clear and found.names == ("b",) and found.next == "a"
     assert standing(found, "share", lowest=True).startswith(
-        "b is lowest at 0.0 %, 100 points below"
+        "b is lowest at 0.0 %, 100.0 points below"
     )
 
 

@@ -47,7 +47,7 @@ def test_by_turn_by_hand() -> None:
     assert curve.points[1].mean.excluded == {"missing value": 1}
     assert curve.points[0].mean.interval == mean_t([5, 2, 4]).interval
     assert curve.points[2].mean.interval is None and curve.points[2].mean.no_interval
-    assert "1 of 3 trajectories reach turn 3" in curve.warnings[0]
+    assert "1 of 3 trajectories reaches turn 3" in curve.warnings[0]
 
 
 def test_from_the_end_by_hand() -> None:
