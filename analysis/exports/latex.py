@@ -15,6 +15,8 @@ from typing import NamedTuple
 from analysis.exports.latex_text import latex_comment, latex_text, latex_url
 from analysis.exports.notes import TableNotes, counts_note, hidden_note
 from analysis.exports.table_choice import (
+    FITTING_POINTS,
+    GAP,
     LETTERS_A_MM,
     WIDTHS,
     TableChoice,
@@ -66,8 +68,7 @@ def latex_table(table: Table, source: TableSource) -> str:
     choice = source.choice
     table, count = _with_one_count(chosen_table(table, choice), choice)
     notes, server = TableNotes(), source.server
-    rows = [[_cell(cell, notes, count, server) for cell in row] for row in table.rows[: table.most]]
-    columns = [_column(column, [row[i] for row in rows]) for i, column in enumerate(table.columns)]
+    rows, columns = _rows_and_columns(table, notes, count, server)
     whole = choice.every or choice.columns
     shown = (
         range(len(columns))
@@ -103,6 +104,26 @@ def latex_table(table: Table, source: TableSource) -> str:
             rf"\end{{{kind}}}",
         ]
     return "\n".join([*_head(source, left_out), *floats]) + "\n"
+
+
+def letter_points(table: Table, choice: TableChoice) -> float:
+    """Return about how high the letters of a printed table are, in points."""
+    table, count = _with_one_count(chosen_table(table, choice), choice)
+    _, columns = _rows_and_columns(table, TableNotes(), count, "")
+    if not (choice.every or choice.columns):
+        return FITTING_POINTS
+    needed = sum(column.letters + GAP for column in columns)
+    return FITTING_POINTS * min(1.0, choice.width * LETTERS_A_MM / needed)
+
+
+def _rows_and_columns(
+    table: Table, notes: TableNotes, count: str, server: str
+) -> tuple[list[list["_Text"]], list["_ColumnForm"]]:
+    """Return the cells of a table's first rows and the form of its columns; add to ``notes``."""
+    rows = [[_cell(cell, notes, count, server) for cell in row] for row in table.rows[: table.most]]
+    return rows, [
+        _column(column, [row[i] for row in rows]) for i, column in enumerate(table.columns)
+    ]
 
 
 def _head(source: TableSource, left_out: Sequence[str]) -> Iterator[str]:

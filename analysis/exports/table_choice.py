@@ -15,6 +15,8 @@ MOST_DIGITS = 4
 # Letters of a line of a table at three quarters of the size of the text, for each millimetre, and
 # of the gap between columns. Where nobody chose the columns, those that fit at that size are taken.
 LETTERS_A_MM, GAP = 0.86, 2.4
+# Three quarters of a text of ten points; what is smaller than the second cannot be read on paper.
+FITTING_POINTS, LEGIBLE_POINTS = 7.5, 5.0
 # Units whose values are shown a hundred times as large as they are stored.
 _PERCENT = (" %", " pt")
 

@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 
-from analysis.exports.table_choice import TableChoice, chosen_table
+from analysis.exports.latex import letter_points
+from analysis.exports.table_choice import LEGIBLE_POINTS, TableChoice, chosen_table
 from analysis.filters.studies import readable_studies
 from analysis.models import Paper, PaperPart, PaperVersion
 from analysis.papers.blocks import PinBlock, TextBlock, read_blocks
@@ -67,6 +68,14 @@ class ShownPin:
         if self.report is None or self.block.part_kind != "table" or not self.report.tables:
             return None
         return chosen_table(self.report.tables[0], self.choice)
+
+    @property
+    def small_points(self) -> float | None:
+        """How high its table's letters are on paper, in points, where nobody can read them."""
+        if self.table is None:
+            return None
+        points = letter_points(self.table, self.choice)
+        return points if points < LEGIBLE_POINTS else None
 
     @property
     def numbers(self) -> Table | None:

@@ -9,10 +9,17 @@ from django.http import QueryDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.exports.latex import TableSource, latex_label, latex_table
+from analysis.exports.latex import TableSource, latex_label, latex_table, letter_points
 from analysis.exports.latex_text import KNOWN, latex_comment, latex_text
 from analysis.exports.notes import TableNotes, counts_note
-from analysis.exports.table_choice import TableChoice, chosen_table, read_choice
+from analysis.exports.table_choice import (
+    FITTING_POINTS,
+    LEGIBLE_POINTS,
+    TableChoice,
+    chosen_table,
+    column_key,
+    read_choice,
+)
 from analysis.reports.content import (
     Badge,
     Banner,
@@ -241,6 +248,16 @@ def test_the_columns_that_fit_are_taken_and_the_others_named(width: int, shown: 
     assert rf"\begin{{tabular}}{{@{{}}l{ESTIMATE * shown}@{{}}}}" in text
     assert "Valid plan rate 19" in text.split(f"Left out at {width} mm")[1].splitlines()[0]
     assert rf"max totalsize={{{width}mm}}" in text
+
+
+def test_letters_become_smaller_than_can_be_read_with_the_columns_that_are_chosen() -> None:
+    table = wide_table(20)
+    chosen = tuple(column_key(column) for column in table.columns[1:7])
+    # Six columns of 20 letters and gaps, and one of names, in 73 and 146 letters.
+    narrow, wide = (letter_points(table, TableChoice(chosen, width)) for width in (85, 170))
+    assert narrow < LEGIBLE_POINTS < wide < FITTING_POINTS
+    assert narrow == pytest.approx(wide / 2)
+    assert letter_points(table, TableChoice((), 85)) == FITTING_POINTS
 
 
 def test_columns_are_chosen_by_the_reader() -> None:

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
+from analysis.exports.table_choice import column_key
 from analysis.models import Paper, PaperPart
 from analysis.papers.blocks import MOST_BLOCKS, PinBlock, Source, TextBlock, stored_blocks
 from analysis.papers.differences import difference_lines, same_data
@@ -467,6 +469,11 @@ def test_what_is_chosen_of_a_table_is_kept_and_shown(
     assert found.table is not None
     assert [column.label for column in found.table.columns] == ["Agent", "Acc"]
     assert found.table.rows[0][1].text == "67 %"
+    assert found.small_points is None and found.report is not None
+    columns = [column_key(column) for column in found.report.tables[0].columns[1:]]
+    wide = ShownPin(found.block.model_copy(update={"columns": tuple(columns)}), found.report)
+    shown = render_to_string("analysis/papers/_pin.html", {"block": {"pin": wide}})
+    assert "At 85 mm, these columns are printed with letters of about" in shown
     # A form without these fields leaves them as they are.
     editor.post(paper_url(paper), form_of(paper, title="Other"))
     assert first_pin(paper, rita).block == found.block
