@@ -20,6 +20,10 @@ class FilesField(forms.FileField):
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
         files = data if isinstance(data, list | tuple) else [data]
+        empty = [file.name for file in files if file and not file.size]
+        if len(files) > 1 and empty:
+            words = f"Empty: {', '.join(empty)}. Nothing was imported; choose the others alone."
+            raise forms.ValidationError(words)
         return [super(FilesField, self).clean(file, initial) for file in files or [None]]
 
 

@@ -91,6 +91,16 @@ def test_several_files_are_imported_at_once_each_with_its_report(researcher: Cli
     assert not Upload.objects.exists()
 
 
+def test_an_empty_file_among_several_is_named(researcher: Client) -> None:
+    empty = SimpleUploadedFile("nothing.jsonl", b"")
+    given = {"format": "", "name": "", "agent": "", "file": [chat_file(), empty]}
+    page = researcher.post(URL, given)
+    assert page.status_code == 422 and "Empty: nothing.jsonl." in page.content.decode()
+    assert not Job.objects.exists() and not Upload.objects.exists()
+    page = researcher.post(URL, given | {"file": SimpleUploadedFile("nothing.jsonl", b"")})
+    assert "The file is empty." in page.content.decode()
+
+
 def test_files_that_are_too_large_together_are_refused(researcher: Client, settings: Any) -> None:
     settings.UPLOAD_BYTES = 3 * len(chat_file().read()) // 2
     given = {"format": "", "name": "", "agent": "", "file": [chat_file(), chat_file()]}
