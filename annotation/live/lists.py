@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from django.contrib.auth.models import User
 from django.db.models import Case, Count, Exists, OuterRef, QuerySet, When, Window
@@ -12,7 +13,7 @@ from annotation.annotator_quality.unanswered import unanswered_places
 from annotation.blinding import blind_studies
 from annotation.live.duels.selectors import duels_of
 from annotation.live.turns import SessionTurn, places_of, whose_turns
-from annotation.models import Duel, LivePlace, LivePlan, LiveSession, Membership, Study
+from annotation.models import Duel, LiveEvent, LivePlace, LivePlan, LiveSession, Membership, Study
 from benchmarks.core.registry import find_system
 
 State = LiveSession.State
@@ -29,6 +30,8 @@ class SessionRow:
 
     ``place`` is the reader's own; ``words`` say what it waits for, ``asked`` that it is the reader.
     ``more`` is how many of the same study come after it. ``duel`` is the one of which it is a side.
+    ``draft_distance`` is the mean share of words in which replies differ from a draft that was
+    offered (0 to 1), None where none was or the list does not say.
     """
 
     session: LiveSession
@@ -42,6 +45,7 @@ class SessionRow:
     task: str = ""
     more: int = 0
     duel: Duel | None = None
+    draft_distance: float | None = None
 
     @property
     def title(self) -> str:
@@ -172,10 +176,16 @@ def _next_ones(rows: Sequence[SessionRow]) -> list[SessionRow]:
 
 def study_rows(study: Study, reader: User, *, named: bool) -> list[SessionRow]:
     """Return the sessions of a study; ``named``: the reader may know agents and tasks."""
-    rows = LiveSession.objects.filter(study=study, practice=False).order_by("number")
-    return session_rows(
-        rows.prefetch_related("study"), reader=reader, named=[study.pk] if named else []
+    sessions = LiveSession.objects.filter(study=study, practice=False).order_by("number")
+    rows = session_rows(
+        sessions.prefetch_related("study"), reader=reader, named=[study.pk] if named else []
     )
+    offered = LiveEvent.objects.filter(session__study=study, kind=LiveEvent.Kind.OFFERED)
+    distances: dict[int, list[float]] = {}
+    for pk, detail in offered.order_by().values_list("session", "detail"):
+        distances.setdefault(pk, []).append(detail["distance"])
+    means = {pk: fmean(values) for pk, values in distances.items()}
+    return [replace(row, draft_distance=means.get(row.session.pk)) for row in rows]
 
 
 @dataclass

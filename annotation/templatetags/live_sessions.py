@@ -18,8 +18,11 @@ register = template.Library()
 
 
 @register.simple_tag
-def session_cells(row: SessionRow, overseen: object, hidden: Collection[str] = ()) -> SafeString:
-    """Return a session's number, state, places and time; with agent and task if ``overseen``.
+def session_cells(
+    row: SessionRow, overseen: object, hidden: Collection[str] = (), drafts: object = False
+) -> SafeString:
+    """Return a session's number, state, places and time; with agent and task if ``overseen``, and
+    how far replies are from offered ``drafts``.
 
     ``hidden`` are the keys of columns that are left out.
 
@@ -42,6 +45,7 @@ def session_cells(row: SessionRow, overseen: object, hidden: Collection[str] = (
             "<td>{}</td>\n", format_html_join("", '<div class="nowrap">{}</div>', places)
         ),
         "known": known,
+        **({"drafts": _draft_cell(row.draft_distance)} if drafts else {}),
         "since": format_html(
             '<td class="nowrap">{}</td>',
             moment(at) if at else undefined("it was not kept when this began"),
@@ -51,6 +55,11 @@ def session_cells(row: SessionRow, overseen: object, hidden: Collection[str] = (
     return format_html('<th scope="row" class="nowrap">{}</th>\n', name) + format_html_join(
         "", "{}", shown
     )
+
+
+def _draft_cell(distance: float | None) -> SafeString:
+    shown = undefined("no draft was offered") if distance is None else f"{100 * distance:.0f} %"
+    return format_html('<td class="num">{}</td>\n', shown)
 
 
 @register.simple_tag

@@ -238,9 +238,11 @@ def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
             except Refused as refused:
                 form.add_error(None, f"{refused.reason[:1].upper()}{refused.reason[1:]}.")
     rows = study_rows(access.study, access.user, named=named)
+    drafts = any(row.draft_distance is not None for row in rows)
+    listed = _session_columns(named=named, drafts=drafts)
     if wants_csv(request):
-        return list_csv(f"study-{pk}-sessions", _session_columns(named=named), rows)
-    columns = column_choice(request, "sessions", _session_columns(named=named))
+        return list_csv(f"study-{pk}-sessions", listed, rows)
+    columns = column_choice(request, "sessions", listed)
     design = plan.settings.get("design")
     context = {
         **study_context(access, "sessions"),
@@ -249,6 +251,7 @@ def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
         "rows": rows,
         "columns": columns,
         "hidden": columns.hidden,
+        "drafts": drafts,
         "named": named,
         "design": design,
         "order": dict(ORDERS).get(design["order"], "").partition(":")[0] if design else "",
@@ -261,8 +264,10 @@ def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
     return render(request, "annotation/study_sessions.html", context, status=status)
 
 
-def _session_columns(*, named: bool) -> tuple[ListColumn, ...]:
-    """Return the columns of a study's sessions; agent and task where the reader may know them."""
+def _session_columns(*, named: bool, drafts: bool) -> tuple[ListColumn, ...]:
+    """Return the columns of a study's sessions; agent and task where the reader may know them, and
+    how far replies are from ``drafts`` where any was offered.
+    """
     known = (
         ListColumn("agent", "Agent", {"agent": "agent"}),
         ListColumn("task", "Task", {"task": "task"}),
@@ -274,6 +279,7 @@ def _session_columns(*, named: bool) -> tuple[ListColumn, ...]:
             "places", "Places", {"places": lambda row: "; ".join(map(place_words, row.places))}
         ),
         *(known if named else ()),
+        *([ListColumn("drafts", "Draft edited", {"draft distance": "draft_distance"})] * drafts),
         ListColumn("since", "Since", {"since": "turn.since"}),
     )
 

@@ -1,8 +1,10 @@
 """The monitor of sessions, and what those in charge can do: who may, what it says, what it does."""
 
+import csv
 import html
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -355,3 +357,14 @@ def test_how_far_a_reply_is_from_the_offered_draft_is_kept_and_shown(
     assert kept[0] == pytest.approx(1 / len(offered.split())) and kept[1] == 1
     shown = as_manager.get(f"/sessions/{session.pk}/watch/").content.decode()
     assert "100 % of the words differ from the offered draft." in shown
+    # The list of sessions has the mean, and none where no draft was offered.
+    other = make_live_session(session.study, [ann])
+    url = f"/studies/{session.study_id}/sessions/"
+    listed = as_manager.get(url).content.decode()
+    assert "Draft edited" in listed and f'<td class="num">{50 * sum(kept):.0f} %</td>' in listed
+    assert "no draft was offered" in listed
+    answer: Any = as_manager.get(url, {"format": "csv"})
+    rows = list(csv.DictReader(b"".join(answer.streaming_content).decode().splitlines()))
+    by_number = {row["session"]: row["draft distance"] for row in rows}
+    assert float(by_number[str(session.number)]) == pytest.approx(sum(kept) / 2, abs=0.01)
+    assert by_number[str(other.number)] == ""
