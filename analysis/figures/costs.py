@@ -9,14 +9,17 @@ from analysis.figures.tool_use import PointRow, Span, panel_dots
 from analysis.stats.results import Estimate
 
 # Longer names take two lines, so that they stand beside their rows in a column of a paper, too.
-NAME_LETTERS = 23
+NAME_LETTERS = 24
 
 
 class CostRow(NamedTuple):
-    """A row: agent and condition, its estimates in the order of the panels, and its address."""
+    """A row: its agent and condition, what both together are called, its estimates in the order of
+    the panels, and its address.
+    """
 
     agent: str
     condition: str
+    name: str
     values: Sequence[Estimate]
     url: str | None = None
 
@@ -51,10 +54,7 @@ def cost_dots(
         if headed:
             names.append(_unlike(f"<b>{row_label(agent, NAME_LETTERS)}</b>", names))
         for row in mine:
-            if headed or single and several:
-                text = row.condition
-            else:
-                text = f"{row.agent}, {row.condition}" if several else row.agent
+            text = row.condition if headed or single and several else row.name
             names.append(_unlike(row_label(text, NAME_LETTERS), names))
             ordered.append((names[-1], row))
     spans = [

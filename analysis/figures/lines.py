@@ -16,9 +16,9 @@ from analysis.stats.results import Estimate
 
 # More lines than these cover each other: then each has a panel, with the others in grey.
 MOST_LINES = 4
-COLUMNS = 4
+COLUMNS = 5
 MOST_TICKS = 6
-PANEL, BETWEEN = 110, 78
+PANEL, BETWEEN = 96, 62
 
 
 def number_lines(
@@ -38,7 +38,7 @@ def number_lines(
     looks = styles_for(list(curves), styles)
     everything = [number for pairs in curves.values() for number, _ in pairs] or [1]
     x = {
-        "title": {"text": across},
+        "title": {"text": across, "standoff": 4},
         "dtick": max(1, -(-(max(everything) - min(everything)) // MOST_TICKS)),
         "range": [min(everything) - 0.3, max(everything) + 0.3],
         "showgrid": False,
@@ -48,9 +48,8 @@ def number_lines(
     traces: list[Trace] = []
     if len(curves) > MOST_LINES:
         rows = -(-len(curves) // COLUMNS)
-        height = 40 + rows * (PANEL + BETWEEN)
-        gap_y = BETWEEN / (height - 40 - BETWEEN)
-        panels = Panels(len(curves), COLUMNS, list(curves), gap_x=0.03, gap_y=gap_y)
+        inner = rows * PANEL + (rows - 1) * BETWEEN
+        panels = Panels(len(curves), COLUMNS, list(curves), gap_x=0.03, gap_y=BETWEEN / inner)
         for i, (agent, pairs) in enumerate(curves.items()):
             first = i % COLUMNS == 0
             shown = {**y, "showticklabels": first, "title": {"text": up if first else ""}}
@@ -61,7 +60,7 @@ def number_lines(
             url = (urls or {}).get(agent)
             more = axes | {"showlegend": False}
             traces += _line(agent, at, pairs, looks[agent], about, url, more)
-        return make_figure(traces, {**panels.layout, "height": height, "showlegend": False})
+        return make_figure(traces, {**panels.layout, "height": inner + 80, "showlegend": False})
     for place, (agent, pairs) in enumerate(curves.items()):
         # Side by side, so that intervals do not cover each other.
         shift = 0.06 * (place - (len(curves) - 1) / 2) if len(curves) > 1 else 0.0
@@ -69,7 +68,7 @@ def number_lines(
         more = {"legendgroup": label(agent), "showlegend": len(curves) > 1}
         url = (urls or {}).get(agent)
         traces += _line(agent, at, pairs, looks[agent], about, url, more)
-    return make_figure(traces, {"xaxis": {**x, "dtick": 1}, "yaxis": y, "height": 280})
+    return make_figure(traces, {"xaxis": {**x, "dtick": 1}, "yaxis": y, "height": 264})
 
 
 def _line(

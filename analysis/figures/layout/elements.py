@@ -30,8 +30,8 @@ def row_label(text: str, letters: int = LINE_LETTERS) -> str:
 # of a legend or titles of panels), and the height of one. Few rows are set wider, as far as they
 # stay this low together.
 AROUND_ROWS = 92
-ROW, ROW_OF_TWO_LINES, WIDE_ROW, LOW = 16, 29, 26, 176
-CELLS, CELLS_OF_TWO_LINES, WIDE_CELLS = 20, 30, 28
+ROW, ROW_OF_TWO_LINES, WIDE_ROW, LOW = 16, 29, 26, 152
+CELLS, CELLS_OF_TWO_LINES, WIDE_CELLS = 18, 30, 28
 
 
 def rows_height(names: Sequence[str]) -> int:

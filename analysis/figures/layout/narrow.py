@@ -128,9 +128,9 @@ def row_names(axis: dict[str, Any]) -> Sequence[str]:
 
 
 def letters_in(names: Sequence[str]) -> int:
-    """Return the length of the longest line of these names, without tags for bold."""
+    """Return the length of the longest line of these names, without tags and unseen spaces."""
     lines = (line for name in names for line in str(name).split("<br>"))
-    return max((len(re.sub("</?b>", "", line)) for line in lines), default=0)
+    return max((len(re.sub("</?b>|\u200b", "", line)) for line in lines), default=0)
 
 
 def moved_note(

@@ -25,6 +25,7 @@ from analysis.reports.formatting import (
 )
 from analysis.stats.comparison.extremes import Extreme, find_extreme, paired_groups, pairs_of
 from analysis.stats.results import Estimate
+from benchmarks.core.conditions import STANDARD
 
 # More rows than these make a figure that no page holds; the table has them all.
 MOST_ROWS = 40
@@ -56,7 +57,8 @@ def content(page: Page) -> Content:
     rows = []
     for run in page.runs:
         mine, condition = frame[frame["run"] == run.pk], titles.get(run.condition, run.condition)
-        name = f"{run.label} ({condition})" if several_conditions else run.label
+        plain = not several_conditions or condition == STANDARD
+        name = run.label if plain else f"{run.label} ({condition})"
         spent = [estimate_measure(mine, n, m) for n, m in zip(cost_names, costs, strict=True)]
         rows.append(Row(run, condition, name, estimate_measure(mine, metric, main), spent))
     rows.sort(key=lambda row: (row.result.value is None, -(row.result.value or 0), row.name))
@@ -98,7 +100,7 @@ def content(page: Page) -> Content:
         ]
         dots = [
             CostRow(
-                row.run.label, row.condition, [row.result, *row.costs],
+                row.run.label, row.condition, row.name, [row.result, *row.costs],
                 page.url(runs=(row.run.pk,)),
             )
             for row in rows

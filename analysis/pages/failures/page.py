@@ -48,7 +48,7 @@ KINDS = {ENDING: "Ending", FAULT: "Fault", DIMENSION: "Low score"}
 # A link names trajectories one by one; a number that counts more of them has no link.
 MOST_IDS = 200
 # Rows of the figure; the table has all.
-MOST_ROWS = 10
+MOST_ROWS = 9
 
 
 def content(page: Page) -> Content:

@@ -121,6 +121,6 @@ def test_conditions_stand_below_their_agent() -> None:
     # Bob has the best result, so his rows come first, below his name; Ada has a single row.
     names = figure["layout"]["yaxis"]["categoryarray"]
     assert names == ["<b>Bob</b>", "Planner: SDA-Planner", "Planner: Tree Planner",
-                     "Ada, Planner:<br>SDA-Planner"]  # fmt: skip
+                     "Ada (Planner:<br>SDA-Planner)"]  # fmt: skip
     (drawn, *_) = [one for one in figure["data"] if one["mode"] == "markers"]
     assert drawn["y"] == names[1:] and drawn["x"] == [1, 0, 0]
