@@ -81,6 +81,8 @@ async function draw(figure) {
     makeRoom(box, spec);
     const { data, layout } = dressForScreen(spec), before = changes;
     await Plotly.newPlot(box, data, layout, { responsive: true, displayModeBar: false, displaylogo: false });
+    // Firefox gives screen readers what is within an image: ticks and names without their values.
+    for (const part of box.children) part.ariaHidden = "true";
     // A point may carry a link.
     box.on("plotly_click", (event) => {
       const to = event.points[0] && event.points[0].customdata;

@@ -23,6 +23,7 @@ for (const figure of document.querySelectorAll("[data-figure]")) {
   drawnFigures.push(one);
   draw(one).then(() => {
     figure.dataset.drawn = "";
+    for (const part of box.children) part.ariaHidden = "true";
     if (plot.scrollWidth > plot.clientWidth) plot.tabIndex = 0;
   });
 }

@@ -101,6 +101,12 @@ def test_a_figure_is_saved_under_the_name_of_what_it_shows(at: str, page: Page) 
     expect(notes).to_contain_text("There is no agent “nobody” here")
     figure = page.locator("[data-figure]").first
     expect(figure).to_have_attribute("data-drawn", "")
+    # A screen reader hears what it shows: not its buttons, nor ticks and names without values.
+    image = figure.get_by_role("img")
+    expect(image).to_have_accessible_name(re.compile("95 % intervals"))
+    expect(image).not_to_have_accessible_name(re.compile("Save|Pin"))
+    for part in image.locator(":scope > *").all():
+        expect(part).to_have_attribute("aria-hidden", "true")
     with page.expect_download() as download:
         figure.locator('[data-save="svg"][data-width="column"]').evaluate("(one) => one.click()")
     name = download.value.suggested_filename
