@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
+from django.db.models import Q
 from django.template import Context
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from benchmarks.access import visibility
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import EXTERNAL, find_system
 from benchmarks.models import Trajectory
@@ -20,6 +22,7 @@ register = template.Library()
 
 
 COLUMNS = 240
+LINKED = 100
 
 
 @register.simple_tag(takes_context=True)
@@ -53,6 +56,29 @@ def map_of_session(trajectory: Trajectory) -> dict[str, Any]:
         "sizes": ",".join(map(str, known.counts.values())),
         "first_turn": next(iter(known.counts), 1),
     }
+
+
+@register.simple_tag(takes_context=True)
+def linked_sessions(context: Context, trajectory: Trajectory) -> dict[str, list[Trajectory]]:
+    """Return the session that started this one as a sub-agent, and the sub-agents it started."""
+    session = (trajectory.payload.get("metadata") or {}).get("session")
+    if not isinstance(session, dict) or not session.get("id"):
+        return {}
+    own, parent = session["id"], session.get("parent")
+    # A file's sub-agents are stored close to their session; all sessions of a file may be many.
+    rows = (
+        visibility(context["request"])
+        .of(Trajectory.objects.all())
+        .filter(
+            Q(payload__metadata__session__parent=own)
+            | (Q(payload__metadata__session__id=parent) if parent else Q(pk=None)),
+            run__checksum=trajectory.run.checksum,
+            pk__range=(trajectory.pk - LINKED, trajectory.pk + LINKED),
+        )
+    )
+    near = list(rows.select_related("run__agent", "task").order_by("pk"))
+    above = [row for row in near if row.payload["metadata"]["session"].get("id") == parent]
+    return {"parents": above, "children": [row for row in near if row not in above]}
 
 
 def _counted(name: str, total: int) -> str:

@@ -225,7 +225,7 @@ def import_sessions(folder: Path) -> dict[str, str]:
     for turns in (1, 99):
         messages: list[dict[str, Any]] = []
         for number in range(MESSAGES // 2):
-            if number % -(-MESSAGES // 2 // turns) == 0:
+            if number * turns % (MESSAGES // 2) < turns:
                 messages.append({"role": "user", "content": f"Mend part {number} of the parser."})
             key = f"call-{number}"
             given = json.dumps({"command": f"sed -n {number}p parser.py"})

@@ -172,3 +172,24 @@ def test_a_long_prompt_is_no_heading(researcher: Client, tmp_path: Path) -> None
         heading = page.partition("<h1")[2].partition("</h1>")[0]
         assert heading.count("nested lists") < 15
         assert "Whole task</summary>" in page and page.count("nested lists") >= 200
+
+
+def test_a_session_and_its_sub_agents_lead_to_each_other(
+    db: None, researcher: Client, tmp_path: Path
+) -> None:
+    path = samples.write_sample(tmp_path, "claude-code")
+    import_trajectories(path=path, format="claude-code", name="Sessions")
+    alone = import_trajectories(path=samples.write_sample(tmp_path, "codex"), format="codex")
+    (side,) = Trajectory.objects.filter(payload__metadata__session__parent="s1")
+    main = Trajectory.objects.get(
+        payload__metadata__session__id="s1", run__dataset__name="Sessions"
+    )
+    page = text_of(researcher, "analysis:trajectory", main.pk)
+    assert f'Its sub-agent: <a href="/trajectories/{side.pk}/">' in page
+    assert "This is a sub-agent of" not in page
+    page = text_of(researcher, "analysis:trajectory", side.pk)
+    assert f'This is a sub-agent of <a href="/trajectories/{main.pk}/">' in page
+    assert "Its sub-agent" not in page
+    other = alone.runs[0].trajectories.get()  # a session of another file with the same id
+    assert other.payload["metadata"]["session"]["id"] == "s1"
+    assert "sub-agent" not in text_of(researcher, "analysis:trajectory", other.pk)
