@@ -233,11 +233,14 @@ def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
 
 
 def _pace(study: Study, now: datetime) -> tuple[int, timedelta]:
-    """Return how many judgements were submitted lately, and since when."""
+    """Return how many judgements people submitted lately, and since when.
+
+    The pace of scripts says nothing about when people finish.
+    """
     rows = Assignment.objects.filter(
         study=study, part=Part.MAIN, state=State.SUBMITTED, item__use=Use.MAIN,
         submitted_at__gte=now - timedelta(days=PACE_DAYS),
-    ).order_by()  # fmt: skip
+    ).exclude(annotator__annotator__is_simulated=True).order_by()  # fmt: skip
     totals = rows.aggregate(count=Count("pk"), first=Min("submitted_at"))
     if not totals["count"]:
         return 0, timedelta(days=PACE_DAYS)

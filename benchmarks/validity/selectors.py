@@ -75,7 +75,8 @@ class CertifiedValidity:
         self.reference: Mapping[str, Any] = row.content["reference"]
         self.policies = [
             BlindPolicy(
-                one["key"], one["title"], one["help"], one["values"], one["undefined"],
+                one["key"], one["title"], one["help"], one["values"],
+                {why.replace("_", " "): count for why, count in one["undefined"].items()},
                 one.get("answers", {}),
             )
             for one in row.content["policies"]

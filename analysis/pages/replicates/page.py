@@ -139,8 +139,10 @@ def _content(
     times = f"{fewest} to {most}" if most > fewest else f"{fewest}"
     titles = listed([measure.title for measure in measures.values()], most=99)
     sheet.methods(
-        f"Each cell was run {times} time{'s' * (most > 1)} with different seeds; {titles} are "
-        "given as mean and sample standard deviation across runs."
+        f"Each cell was run {times} times with different seeds; {titles} are given as mean and "
+        "sample standard deviation across runs."
+        if most > 1
+        else f"Each cell was run once; {titles} are given as that run has them."
     )
 
 
