@@ -15,6 +15,7 @@ from django.conf import settings
 from django.core.signals import request_finished
 from django.core.wsgi import get_wsgi_application
 from django.db import connections
+from django.urls import reverse
 from gunicorn.app.base import BaseApplication
 from gunicorn.workers.gthread import ThreadWorker
 
@@ -82,7 +83,8 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        """Return the WSGI app."""
+        """Return the WSGI app, with its addresses read before the processes fork."""
+        reverse("annotation:home")
         return answer_on_threads(get_wsgi_application(), settings.WEB_THREADS)
 
 

@@ -1,5 +1,8 @@
 """The web server's threads: those that answer requests, and those that send what was answered."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -10,6 +13,7 @@ import pytest
 from django.core.signals import request_finished
 
 from config.processes import answer_on_threads
+from tests.servers import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -59,3 +63,14 @@ def test_what_the_application_raises_reaches_the_server() -> None:
 
     with pytest.raises(OSError, match="went away"):
         answer_on_threads(app, 1)({}, lambda *about: None)
+
+
+def test_addresses_are_read_before_the_processes_fork() -> None:
+    """Else the first page of each process takes as long again."""
+    program = (
+        "import django, socket, sys; django.setup(); from config.processes import WebServer; "
+        "WebServer(socket.create_server(('127.0.0.1', 0))).load(); "
+        "sys.exit('config.urls' not in sys.modules)"
+    )
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings.test"}
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, check=True)
