@@ -124,7 +124,7 @@ def panel_dots(
         grid.layout["annotations"] += undefined_marks(
             at, values, 0, "x", xanchor="left", xref=panel.x, yref=panel.y
         )
-    room = 86 + (24 * -(-len(lines) // 2) if lines else 0)
+    room = (86 if any(titles) else 70) + (24 * -(-len(lines) // 2) if lines else 0)
     return make_figure(traces, {**grid.layout, "height": total + room})
 
 
