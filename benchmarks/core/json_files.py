@@ -33,6 +33,7 @@ CHUNK = 1 << 15
 LONGEST_TEXT = 4 << 20
 DEEPEST = 40
 MOST_PARTS = 200_000
+NESTED = (dict, list)
 
 Event = tuple[str, Any]
 _QUOTE = re.compile(rb'(?<!\\)"')
@@ -302,23 +303,32 @@ def load(text: str) -> Any:
     """Return the storable value of a JSON text; ``ValueError`` or ``RecursionError`` where it is
     none.
     """
-    value = _DECODER.decode(text)
+    text = text.strip(" \t\n\r")
+    value, end = _DECODER.raw_decode(text)
+    if end < len(text):
+        raise json.JSONDecodeError("Extra data", text, end)
     return storable(value) if ODD_ESCAPE.search(text) else value
 
 
 def too_deep(value: Any, deepest: int) -> bool:
     """Return whether a value nests deeper than so many levels."""
-    level = [value] if isinstance(value, dict | list) else []
+    level = [value] if isinstance(value, NESTED) else []
     for _ in range(deepest):
         level = [
             child
             for node in level
             for child in (node.values() if isinstance(node, dict) else node)
-            if isinstance(child, dict | list)
+            if isinstance(child, NESTED)
         ]
         if not level:
             return False
     return bool(level)
+
+
+def nests_too_deep(text: str, value: Any) -> bool:
+    """Return whether the value of a JSON text nests deeper than a file may."""
+    # A text with few brackets cannot nest deeply, and most texts have few.
+    return text.count("[") + text.count("{") > DEEPEST and too_deep(value, DEEPEST)
 
 
 class ItemFile:

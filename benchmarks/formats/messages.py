@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from benchmarks.core.json_files import DEEPEST, load, too_deep
+from benchmarks.core.json_files import load, nests_too_deep
 from benchmarks.core.problems import Unquoted
 from benchmarks.core.types import Speaker
 from benchmarks.formats.attachments import CALLS, attachment, content_parts
@@ -85,21 +85,16 @@ def read_message(spot: Spot, raw: Any) -> ImportedMessage | None:
             del extra["usage"]
     if kept:
         extra.update(with_parts(kept, text))
-    return ImportedMessage(
-        speaker=ROLES[role],
-        text=text,
-        calls=calls,
-        call_id=_text(spot, raw, "tool_call_id") if "tool_call_id" in raw else "",
-        name=_text(spot, raw, "name") if "name" in raw else "",
-        # what its user does for itself reaches the agent only as far as the user tells it
-        hidden=(bool(calls) and by == "user") or raw.get("hidden") is True,
-        reasoning=(_text(spot, raw, "reasoning_content") if "reasoning_content" in raw else "")
-        or reasoning,
-        at=_text(spot, raw, "timestamp") if "timestamp" in raw else "",
-        tokens_in=tokens[0],
-        tokens_out=tokens[1],
-        cost=read_number(spot, "cost", raw["cost"], least=0) if "cost" in raw else None,
-        extra=extra,
+    call_id = _text(spot, raw, "tool_call_id") if "tool_call_id" in raw else ""
+    name = _text(spot, raw, "name") if "name" in raw else ""
+    # what its user does for itself reaches the agent only as far as the user tells it
+    hidden = (bool(calls) and by == "user") or raw.get("hidden") is True
+    if "reasoning_content" in raw:
+        reasoning = _text(spot, raw, "reasoning_content") or reasoning
+    at = _text(spot, raw, "timestamp") if "timestamp" in raw else ""
+    cost = read_number(spot, "cost", raw["cost"], least=0) if "cost" in raw else None
+    return ImportedMessage(  # by place, which takes half the time
+        ROLES[role], text, calls, call_id, name, hidden, reasoning, at, *tokens, cost, extra
     )
 
 
@@ -205,7 +200,7 @@ def read_arguments(given: Any) -> tuple[Any, bool]:
         value = load(given)
     except (ValueError, RecursionError):
         return given, True
-    return (given, True) if too_deep(value, DEEPEST) else (value, False)
+    return (given, True) if nests_too_deep(given, value) else (value, False)
 
 
 def read_text(spot: Spot, name: str, given: Any) -> str:

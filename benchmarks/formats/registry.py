@@ -6,11 +6,11 @@ Adding one of our own is a module beside its neighbours and one line here.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
 from benchmarks.core import plugins
-from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.plugins import PlugIn, PlugInFault
 from benchmarks.core.problems import FileRefused, Problems, Unquoted
@@ -306,19 +306,20 @@ def numbered(
     source: FileSource, name: str, problems: Problems, header: dict[str, Any], agent: str
 ) -> Iterator[ImportedTrajectory]:
     """Number trajectories with attempts: those that the file gives, each once, or in its order."""
+    # Hashes of eight bytes stand for the keys, so that millions of them fit into memory.
     seen: set[int] = set()
     counts: dict[int, int] = {}
     units = source.units if isinstance(source, Bundle) else [source]
     if isinstance(source, Bundle) and source.left_out:
         header["left_out_files"] = [f"{file}: {why}" for file, why in source.left_out.items()]
     reader = get_format(name)
-    trajectories = (one for unit in units for one in reader.read(unit, problems, header))
-    for trajectory in trajectories:
-        task = _mark(agent_title(trajectory.agent or agent), trajectory.task.id)
+    read = (reader.read(unit, problems, header) for unit in units)
+    for trajectory in chain.from_iterable(read):
+        task = hash((agent_title(trajectory.agent or agent), trajectory.task.id))
         attempt = trajectory.attempt
         if attempt is None:
             attempt = counts[task] = counts.get(task, 0) + 1
-        mark = _mark(str(task), str(attempt))
+        mark = hash((task, attempt))
         if mark in seen or attempt > MOST_ATTEMPTS:
             words = f"{source.name}, task {trajectory.task.id[:60]}, attempt {attempt}"
             if attempt > MOST_ATTEMPTS:
@@ -335,11 +336,6 @@ def numbered(
 def agent_title(given: str) -> str:
     """Return an agent's name as far as it is kept; two that are alike so far are one agent."""
     return given[:120]
-
-
-def _mark(*parts: str) -> int:
-    """Return eight bytes that stand for a key, so that millions of them fit into memory."""
-    return int(digest_text("\x1f".join(parts))[:16], 16)
 
 
 def _add(plug_in: PlugIn, module: Any) -> None:

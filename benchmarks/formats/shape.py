@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import ijson
 
-from benchmarks.core.json_files import ENDLESS_NUMBER
+from benchmarks.core.json_files import ENDLESS_NUMBER, NESTED
 from benchmarks.formats.source import FileSource
 
 HEAD = 1 << 20
@@ -66,7 +66,7 @@ def _file(source: FileSource) -> Shape:
         return Shape("parquet")
     line, _, rest = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")
     by_lines = source.name.endswith((".jsonl", ".jsonl.gz", ".ndjson"))
-    if rest.strip() or by_lines:
+    if (rest and not rest.isspace()) or by_lines:
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
@@ -100,9 +100,9 @@ def _scalars(value: Any) -> Iterator[tuple[str, Any]]:
         node = waiting.pop()
         if isinstance(node, dict):
             yield from node.items()
-            waiting += [inner for inner in node.values() if isinstance(inner, dict | list)]
+            waiting += [inner for inner in node.values() if isinstance(inner, NESTED)]
         elif isinstance(node, list):
-            waiting += [inner for inner in node if isinstance(inner, dict | list)]
+            waiting += [inner for inner in node if isinstance(inner, NESTED)]
 
 
 def _names_and_values(

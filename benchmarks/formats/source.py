@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from benchmarks.core.json_files import DEEPEST, LONGEST_TEXT, ItemFile, load, too_deep
+from benchmarks.core.json_files import DEEPEST, LONGEST_TEXT, ItemFile, load, nests_too_deep
 from benchmarks.core.problems import FileRefused, Problem, Problems, Unquoted, describe, json_fault
 
 GZIP = b"\x1f\x8b"
@@ -138,9 +138,9 @@ def read_line(name: str, number: int, line: bytes, problems: Problems) -> Any:
     """Return the JSON value of a line, or None with its fault noted."""
     expected, found = "an object or a list", None
     try:
-        value = load(line.decode().removeprefix("\ufeff").strip())
-        # A line with few brackets cannot nest deeply, and most lines of short messages have few.
-        if line.count(b"[") + line.count(b"{") > DEEPEST and too_deep(value, DEEPEST):
+        text = line.decode().removeprefix("\ufeff").strip()
+        value = load(text)
+        if nests_too_deep(text, value):
             value, expected, found = None, f"at most {DEEPEST} levels", Unquoted("more")
     except (ValueError, RecursionError) as error:
         value, expected, found = None, "JSON", Unquoted(json_fault(error))

@@ -52,7 +52,7 @@ class ImportedMessage:
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost: float | None = None
-    extra: Json = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
 
     @property
     def by_program(self) -> bool:
@@ -191,7 +191,7 @@ def _starts(messages: Sequence[ImportedMessage], every: bool) -> list[int]:
             if answered or every:
                 starts.append(place)
             answered = False
-        elif message.speaker in ("user", "system") and not message.by_program:
+        elif message.speaker != "tool" and not message.by_program:
             answered = True
     return starts
 

@@ -16,16 +16,17 @@ from benchmarks.formats.messages import MOST_MESSAGES
 from benchmarks.formats.sessions.anthropic import tokens_in
 from benchmarks.formats.sessions.lines import session_lines
 from benchmarks.formats.sessions.parts import Parts, as_mapping, read_parts, string, total
-from benchmarks.formats.sessions.transcript import Draft, Transcript, leave_out
+from benchmarks.formats.sessions.transcript import Transcript, leave_out
 from benchmarks.formats.shape import Shape
 from benchmarks.formats.source import File, FileSource, Spot, refused
-from benchmarks.formats.trajectory import ImportedTrajectory
+from benchmarks.formats.trajectory import ImportedMessage, ImportedTrajectory
 
 MOST_SUBAGENTS = 2000
 FIRST_LINES = 5
 HELPER = "acompact"
 SUBAGENTS = "subagents"
 _ABOUT = ("cwd", "version", "gitBranch", "slug")
+_MARKS = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 # Beginnings of what the program writes in its user's place.
 _PROGRAM = (
     "<command-", "<local-command-", "<bash-", "<system-reminder>", "<task-notification>",
@@ -118,21 +119,22 @@ class _Session:
         for name, transcript in [("", self.main), *self.sides.items()]:
             if name:
                 transcript.parent = self.spawned.get(name) or self.main.id or transcript.parent
-            if any(d.speaker == "assistant" and not d.empty for d in transcript.drafts):
+            if any(message.speaker == "assistant" for message in transcript.messages()):
                 spoken.append(transcript)
-            elif transcript.drafts:
+            elif transcript.said:
                 leave_out(self.header, "session without an answer")
         return spoken
 
     def add(self, spot: Spot, line: Mapping[str, Any]) -> None:
-        kind, message = string(line.get("type")), line.get("message")
-        attached = as_mapping(line.get("attachment"))
-        if kind == "attachment" and attached.get("type") == "queued_command":
-            self._queued(line, attached)
-            return
+        kind = line.get("type")
         if kind not in ("user", "assistant"):
-            self._left_out(line, kind)
+            attached = as_mapping(line.get("attachment"))
+            if kind == "attachment" and attached.get("type") == "queued_command":
+                self._queued(line, attached)
+            else:
+                self._left_out(line, string(kind))
             return
+        message = line.get("message")
         if not isinstance(message, dict):
             spot.at("message").fault("an object with 'role' and 'content'", message)
             return
@@ -144,7 +146,7 @@ class _Session:
         transcript = self._transcript(line, uuid)
         if transcript is None:
             leave_out(self.header, "helper that writes a summary")
-        elif len(transcript.drafts) > 2 * MOST_MESSAGES:
+        elif len(transcript.said) > 2 * MOST_MESSAGES:
             raise refused(str(spot), f"at most {MOST_MESSAGES} messages", Unquoted("more"))
         elif kind == "assistant":
             self._agent(transcript, line, message)
@@ -160,12 +162,12 @@ class _Session:
 
     def _transcript(self, line: Mapping[str, Any], uuid: str) -> Transcript | None:
         """Return the transcript that a line belongs to; none for a helper's."""
-        session, agent = string(line.get("sessionId")), string(line.get("agentId"))
         if line.get("isSidechain") is not True:
             if not self.main.id:
-                self.main.id = session
+                self.main.id = string(line.get("sessionId"))
                 self.main.about |= {n: line[n] for n in _ABOUT if isinstance(line.get(n), str)}
             return self.main
+        agent = string(line.get("agentId"))
         if agent.startswith(HELPER):
             return None
         if not agent:
@@ -173,7 +175,7 @@ class _Session:
             agent = self.roots[uuid] = self.roots.get(parent, uuid or "side chain")
         if agent not in self.sides:
             self.sides[agent] = Transcript(agent)
-            self.sides[agent].parent = session
+            self.sides[agent].parent = string(line.get("sessionId"))
         return self.sides[agent]
 
     def _queued(self, line: Mapping[str, Any], given: Mapping[str, Any]) -> None:
@@ -193,14 +195,14 @@ class _Session:
         if id:
             parts.texts = [text for text in parts.texts if self._is_new(id, text)]
             parts.thoughts = [text for text in parts.thoughts if self._is_new(id, f"\x1f{text}")]
-        draft = transcript.agent(parts, id=id, at=string(line.get("timestamp")))
+        answer = transcript.agent(parts, id=id, at=string(line.get("timestamp")))
         usage = as_mapping(message.get("usage"))
         if usage:  # each line of an answer states it anew, the last one completely
-            draft.tokens_in, draft.tokens_out = tokens_in(usage), total(usage, "output_tokens")
+            answer.tokens_in, answer.tokens_out = tokens_in(usage), total(usage, "output_tokens")
         if line.get("isApiErrorMessage") is True:
-            draft.extra["api_error"] = True
+            answer.extra["api_error"] = True
         model = string(message.get("model"))
-        if model and not model.startswith("<"):
+        if model and model[0] != "<":
             transcript.model = model
 
     def _is_new(self, id: str, text: str) -> bool:
@@ -214,29 +216,31 @@ class _Session:
         self, transcript: Transcript, line: Mapping[str, Any], message: Mapping[str, Any]
     ) -> None:
         parts, at = read_parts(message.get("content")), string(line.get("timestamp"))
-        richer = as_mapping(line.get("toolUseResult"))
+        richer = as_mapping(line.get("toolUseResult")) if parts.results else {}
         for result in parts.results:
-            draft = transcript.result(result, at=at)
-            if draft is None:
+            answer = transcript.result(result, at=at)
+            if answer is None:
                 leave_out(self.header, "repeated result")
-            elif len(parts.results) == 1:
-                self._add_details(draft, richer, transcript)
+            elif richer and len(parts.results) == 1:
+                self._add_details(answer, richer, transcript)
         if parts.results and not parts.texts and not parts.attachments:
             return
-        marks = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
-        by_program = any(line.get(name) is True for name in marks) or _by_program(parts.text)
+        marked = any(line.get(name) is True for name in _MARKS)
         spoken = Parts(texts=parts.texts, attachments=parts.attachments)
+        by_program = marked or _by_program(parts.text)
         transcript.say("user", spoken, by_program=by_program, at=at)
 
-    def _add_details(self, draft: Draft, richer: Mapping[str, Any], transcript: Transcript) -> None:
+    def _add_details(
+        self, message: ImportedMessage, richer: Mapping[str, Any], transcript: Transcript
+    ) -> None:
         """Keep the sub-agent that a call started, and the lines that it changed in a file."""
         agent = string(richer.get("agentId"))
         if agent:
             self.spawned[agent] = transcript.id or self.main.id
-            draft.extra["agent"] = agent
+            message.extra["agent"] = agent
         patch = richer.get("structuredPatch")
         if isinstance(patch, list) and patch:
-            draft.extra["patch"] = patch
+            message.extra["patch"] = patch
 
 
 def _by_program(text: str) -> bool:

@@ -18,10 +18,10 @@ from benchmarks.formats.sessions.parts import (
     string,
     total,
 )
-from benchmarks.formats.sessions.transcript import Draft, Transcript, leave_out
+from benchmarks.formats.sessions.transcript import Transcript, leave_out
 from benchmarks.formats.shape import Shape
 from benchmarks.formats.source import FileSource, Spot
-from benchmarks.formats.trajectory import ImportedTrajectory
+from benchmarks.formats.trajectory import ImportedMessage, ImportedTrajectory
 
 KINDS = frozenset(("session_meta", "response_item", "event_msg", "turn_context", "compacted"))
 # The format writes items, not messages.
@@ -50,15 +50,16 @@ def read(
 ) -> Iterator[ImportedTrajectory]:
     """Yield the session; faults are noted."""
     rollout = _Rollout(header)
+    said = rollout.transcript.said
     for spot, line in session_lines(source, problems, header, ("payload",)):
-        if len(rollout.transcript.drafts) > 2 * MOST_MESSAGES:
+        if len(said) > 2 * MOST_MESSAGES:
             spot.fault(f"at most {MOST_MESSAGES} messages", Unquoted("more"))
             return
-        payload = line.get("payload")
+        kind, payload = string(line.get("type")), line.get("payload")
         if isinstance(payload, dict):
-            rollout.add(spot, string(line.get("type")), payload, string(line.get("timestamp")))
+            rollout.add(spot, kind, payload, string(line.get("timestamp")))
         else:
-            leave_out(header, string(line.get("type")) or "line without a type")
+            leave_out(header, kind or "line without a type")
     if problems.total:
         return
     trajectory = rollout.finished().trajectory(Spot(problems, source.name), source.name)
@@ -72,19 +73,19 @@ class _Rollout:
     def __init__(self, header: dict[str, Any]) -> None:
         self.header = header
         self.transcript = Transcript(unstated=UNSTATED)
-        self.users: list[Draft] = []
+        self.users: list[ImportedMessage] = []
         self.typed: list[str] = []  # by a person, with no user item yet
         self.marks = False
 
     def finished(self) -> Transcript:
         """Return the transcript, in which a person's messages are told from the program's."""
-        for draft in self.users:
-            person = draft.extra.pop("typed", False)
+        for message in self.users:
+            person = message.extra.pop("typed", False)
             if not self.marks:
-                person = not "\n".join(draft.texts).lstrip().startswith(_PROGRAM)
+                person = not message.text.lstrip().startswith(_PROGRAM)
             if not person:
-                draft.extra["by_program"] = True
-        if not any("failed" in draft.extra for draft in self.transcript.drafts):
+                message.extra["by_program"] = True
+        if not any("failed" in message.extra for message in self.transcript.said):
             self.transcript.counts["errors"] = None
         return self.transcript
 
@@ -126,11 +127,11 @@ class _Rollout:
         kind = string(item.get("type"))
         if kind == "message" and item.get("role") == "user":
             parts = read_parts(item.get("content"))
-            draft = self.transcript.say("user", parts, at=at)
-            self.users.append(draft)
+            message = self.transcript.say("user", parts, at=at)
+            self.users.append(message)
             if self.typed and self.typed[0].strip() == parts.text.strip():
                 self.typed.pop(0)
-                draft.extra["typed"] = True
+                message.extra["typed"] = True
         elif kind == "agent_message":  # from another agent
             parts = read_parts(item.get("content"))
             self.transcript.say("user", parts, by_program=True, at=at)
@@ -144,9 +145,9 @@ class _Rollout:
         if kind == "user_message":
             self.marks = True
             text = string(payload.get("message"))
-            near = [draft for draft in self.users[-3:] if "typed" not in draft.extra]
-            same = [d for d in near if "\n".join(d.texts).strip() == text.strip()]
-            last = self.transcript.drafts[-1] if self.transcript.drafts else None
+            near = [message for message in self.users[-3:] if "typed" not in message.extra]
+            same = [d for d in near if d.text.strip() == text.strip()]
+            last = self.transcript.said[-1] if self.transcript.said else None
             if same or (near and near[-1] is last):
                 (same or near)[-1].extra["typed"] = True
             else:

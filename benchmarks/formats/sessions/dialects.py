@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from benchmarks.core.types import Speaker
+from benchmarks.formats.messages import read_arguments
 from benchmarks.formats.sessions.parts import (
     Parts,
     Result,
+    answered_call,
     as_list,
     as_mapping,
-    call_id,
+    first_of,
     read_parts,
     read_result,
     read_tool_call,
@@ -127,7 +129,7 @@ def _add_tool(transcript: Transcript, message: Mapping[str, Any], **known: Any) 
         status = message.get("status")
         failed = status == "error" if status in ("success", "error") else None
     result = Result(
-        call_id({**message, "id": None}), text,
+        answered_call(message), text,
         string(message.get("name", message.get("toolName"))), failed, attachments=attachments,
     )  # fmt: skip
     if not result.call_id and transcript.waiting:  # results without an id come in order
@@ -154,31 +156,26 @@ def add_item(transcript: Transcript, spot: Spot, item: Mapping[str, Any], **know
     kind, at = string(item.get("type")), known.get("at", "")
     if kind == "message":
         return add_message(transcript, spot, {**item, "type": None}, at=at, join=True)
-    last = transcript.drafts[-1] if transcript.drafts else None
-    open_draft = last if last is not None and last.speaker == "assistant" else None
     if kind == "reasoning":
         parts = read_parts(item.get("summary") or [])
-        thoughts = [*parts.texts, *parts.thoughts, *read_parts(item.get("content") or []).thoughts]
+        thoughts = [*parts.texts, *parts.thoughts]
+        if item.get("content"):
+            thoughts += read_parts(item["content"]).thoughts
         transcript.agent(Parts(thoughts=thoughts, encrypted=not any(thoughts)), at=at)
         return True
     if kind in CALL_ITEMS or kind in HOSTED:
         hosted = kind in HOSTED or item.get("execution") == "server"
-        call = _item_call(kind, item, hosted)
-        parts = Parts(calls=[call])
-        if open_draft is not None:
-            parts.calls = [c for c in parts.calls if transcript.takes(c)]
-            open_draft.add(parts)
-        else:
-            transcript.agent(parts, at=at)
+        transcript.agent(Parts(calls=[_item_call(kind, item, hosted)]), at=at, to_last=True)
         return True
     if kind.endswith("_output"):
         output = item.get("output", item.get("tools"))
         text, attachments = read_result(output)
         transcript.result(
-            Result(call_id({**item, "id": None}), text, failed=_failed(item, output),
-                   attachments=attachments),
+            Result(
+                answered_call(item), text, failed=_failed(item, output), attachments=attachments
+            ),
             at=at,
-        )  # fmt: skip
+        )
         return True
     if kind in _COMPACTED:
         text = string(item.get("summary"))
@@ -193,15 +190,10 @@ def add_item(transcript: Transcript, spot: Spot, item: Mapping[str, Any], **know
 
 
 def _item_call(kind: str, item: Mapping[str, Any], hosted: bool) -> ToolCall:
-    given = {name: item[name] for name in ("arguments", "input", "action", "query") if name in item}
-    if "action" in given:
-        given["arguments"] = given.pop("action")
-    call = read_tool_call({
-        **given,
-        "name": string(item.get("name")) or kind.removesuffix("_call"),
-        "id": string(item.get("call_id")) or string(item.get("id")),
-    })  # fmt: skip
-    return ToolCall(call.name, call.arguments, call.id, "provider" if hosted else "agent", call.raw)
+    arguments, is_text = read_arguments(first_of(item, ("action", "arguments", "input"), {}))
+    name = string(item.get("name")) or kind.removesuffix("_call")
+    id = string(item.get("call_id")) or string(item.get("id"))
+    return ToolCall(name, arguments, id, "provider" if hosted else "agent", is_text)
 
 
 def _failed(item: Mapping[str, Any], output: Any) -> bool | None:

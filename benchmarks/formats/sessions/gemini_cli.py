@@ -102,10 +102,10 @@ def _add(
         if parts.results and not parts.texts:
             return
         by_program = parts.text.strip().startswith(_PROGRAM)
-        draft = transcript.say("user", parts, by_program=by_program, at=at)
+        said = transcript.say("user", parts, by_program=by_program, at=at)
         shown = read_parts(message.get("displayContent")).text
         if shown and shown != parts.text:
-            draft.extra["shown"] = shown
+            said.extra["shown"] = shown
     elif kind == "gemini":
         _add_answer(transcript, message, at)
     elif isinstance(kind, str):
@@ -122,10 +122,10 @@ def _add_answer(transcript: Transcript, message: Mapping[str, Any], at: str) -> 
         parts.thoughts.append(": ".join(filter(None, words)))
     calls = [as_mapping(call) for call in as_list(message.get("toolCalls"))]
     parts.calls += [read_tool_call(call) for call in calls]
-    draft = transcript.agent(parts, at=at)
+    answer = transcript.agent(parts, at=at)
     tokens = as_mapping(message.get("tokens"))
-    draft.tokens_in = total(tokens, "input")
-    draft.tokens_out = total(tokens, "output", "thoughts")
+    answer.tokens_in = total(tokens, "input")
+    answer.tokens_out = total(tokens, "output", "thoughts")
     transcript.model = string(message.get("model")) or transcript.model
     for call in calls:
         results = read_parts(call.get("result")).results

@@ -1,9 +1,9 @@
 """Lines of a session file, up to the last sound one of a crashed session."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from benchmarks.core.json_files import DEEPEST, load, too_deep
+from benchmarks.core.json_files import load, nests_too_deep
 from benchmarks.core.problems import Problems, Unquoted
 from benchmarks.formats.sessions.transcript import leave_out
 from benchmarks.formats.source import FileSource, Spot, read_line, refused
@@ -12,33 +12,36 @@ TRUNCATED = "truncated last line"
 # A session is held in memory as a whole.
 LARGEST_SESSION = 256 << 20
 # Fields by which lines of one format are told from those of another.
-TELLING = ("messages", "payload", "parentUuid", "conversations", "resourceSpans")
+TELLING = frozenset(("messages", "payload", "parentUuid", "conversations", "resourceSpans"))
 
 
 def session_lines(
-    source: FileSource, problems: Problems, header: dict[str, Any], own: Collection[str] = ()
+    source: FileSource,
+    problems: Problems,
+    header: dict[str, Any],
+    own: Sequence[str] = (),
 ) -> Iterator[tuple[Spot, dict[str, Any]]]:
     """Yield the place and the object of each line; a last line that was cut off is left out.
 
     Where all lines are one session, ``own`` are fields that tell its lines: a file with one of
     another format is refused, as is one that is too large.
     """
-    size = 0
+    name, telling, size = source.name, frozenset(own), 0
     for number, line in source.lines():
         size += len(line)
         if own and size > LARGEST_SESSION:
             expected = f"sessions of at most {LARGEST_SESSION >> 20} MB"
-            raise refused(f"{source.name}, line {number}", expected, Unquoted("a larger one"))
+            raise refused(f"{name}, line {number}", expected, Unquoted("a larger one"))
         if not line.endswith(b"\n") and _is_cut(line):
             leave_out(header, TRUNCATED)
             return
-        value = read_line(source.name, number, line, problems)
+        value = read_line(name, number, line, problems)
         if value is None:
             continue
-        spot = Spot(problems, f"{source.name}, line {number}")
+        spot = Spot(problems, f"{name}, line {number}")
         if not isinstance(value, dict):
             spot.fault("an object", value)
-        elif own and value.keys().isdisjoint(own) and not value.keys().isdisjoint(TELLING):
+        elif own and telling.isdisjoint(value) and not TELLING.isdisjoint(value):
             expected = f"a line with {' or '.join(own)}, as the others have"
             found = Unquoted("one of another format; split the file")
             raise refused(str(spot), expected, found)
@@ -67,7 +70,7 @@ def decoded(value: Any, times: int = 2) -> Any:
             inner = load(text)
         except (ValueError, RecursionError):
             break
-        if too_deep(inner, DEEPEST):
+        if nests_too_deep(text, inner):
             break
         value = inner
     return value

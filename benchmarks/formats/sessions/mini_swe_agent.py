@@ -24,10 +24,10 @@ from benchmarks.formats.sessions.parts import (
 from benchmarks.formats.sessions.parts import (
     whole as count,
 )
-from benchmarks.formats.sessions.transcript import Draft, Transcript
+from benchmarks.formats.sessions.transcript import Transcript
 from benchmarks.formats.shape import Shape
 from benchmarks.formats.source import FileSource, Spot
-from benchmarks.formats.trajectory import ImportedTrajectory, ToolCall
+from benchmarks.formats.trajectory import ImportedMessage, ImportedTrajectory, ToolCall
 
 FENCE, LANGUAGES = "```", ("", "bash", "sh", "mswea_bash_command")
 LAST_SECOND = 253_402_300_799  # the end of the year 9999
@@ -76,7 +76,7 @@ def _add(transcript: Transcript, spot: Spot, message: Any) -> None:
         return
     role, extra = message.get("role"), as_mapping(message.get("extra"))
     at = _time(extra.get("timestamp"))
-    before = len(transcript.drafts)
+    before = len(transcript.said)
     if message.get("object") == "response":
         _add_response(transcript, spot, message, at)
     elif role == "exit":
@@ -86,7 +86,7 @@ def _add(transcript: Transcript, spot: Spot, message: Any) -> None:
         if last:
             transcript.result(Result(last, text), at=at)
         return
-    elif role == "user" and any(d.speaker == "assistant" for d in transcript.drafts):
+    elif role == "user" and any(d.speaker == "assistant" for d in transcript.said):
         parts = read_parts(message.get("content"))
         waiting = next(iter(transcript.waiting), "")
         if waiting:
@@ -103,8 +103,8 @@ def _add(transcript: Transcript, spot: Spot, message: Any) -> None:
         transcript.agent(parts, at=at)
     else:
         add_message(transcript, spot, message, at=at)
-    for draft in transcript.drafts[before:]:
-        _add_facts(transcript, draft, extra)
+    for new in transcript.said[before:]:
+        _add_facts(transcript, new, extra)
 
 
 def _commands(text: str) -> tuple[list[str], str]:
@@ -125,29 +125,32 @@ def _add_response(transcript: Transcript, spot: Spot, response: Mapping[str, Any
         if isinstance(item, dict):
             add_item(items, spot.at("output").at(index), item)
     parts = Parts()
-    for draft in items.drafts:
-        parts.texts += draft.texts
-        parts.thoughts += draft.thoughts
-        parts.calls += draft.calls
-        parts.encrypted |= draft.extra.get("encrypted") is True
-    draft = transcript.agent(parts, at=at)
+    for one in items.messages():
+        parts.texts += [one.text] if one.text else []
+        parts.thoughts.append(one.reasoning)
+        parts.calls += one.calls
+        parts.encrypted |= one.extra.get("encrypted") is True
+    said = transcript.agent(parts, at=at)
     usage = as_mapping(response.get("usage"))
-    draft.tokens_in, draft.tokens_out = total(usage, "input_tokens"), total(usage, "output_tokens")
+    said.tokens_in, said.tokens_out = (
+        total(usage, "input_tokens"),
+        total(usage, "output_tokens"),
+    )
     transcript.model = string(response.get("model")) or transcript.model
 
 
-def _add_facts(transcript: Transcript, draft: Draft, extra: Mapping[str, Any]) -> None:
-    if draft.speaker == "tool":
+def _add_facts(transcript: Transcript, message: ImportedMessage, extra: Mapping[str, Any]) -> None:
+    if message.speaker == "tool":
         code = extra.get("returncode")
         if isinstance(code, int) and not isinstance(code, bool):
-            draft.extra["failed"] = code != 0
-    elif draft.speaker == "assistant":
-        draft.cost = amount(extra.get("cost"))
+            message.extra["failed"] = code != 0
+    elif message.speaker == "assistant":
+        message.cost = amount(extra.get("cost"))
         response = as_mapping(extra.get("response"))
         usage = as_mapping(response.get("usage"))
-        if draft.tokens_in is None:
-            draft.tokens_in = count(usage.get("prompt_tokens", usage.get("input_tokens")))
-            draft.tokens_out = count(usage.get("completion_tokens", usage.get("output_tokens")))
+        if message.tokens_in is None:
+            message.tokens_in = count(usage.get("prompt_tokens", usage.get("input_tokens")))
+            message.tokens_out = count(usage.get("completion_tokens", usage.get("output_tokens")))
         transcript.model = string(response.get("model")) or transcript.model
 
 
@@ -158,7 +161,7 @@ def _describe(transcript: Transcript, info: Mapping[str, Any]) -> None:
     cost = as_mapping(info.get("model_stats")).get("instance_cost")
     transcript.scores = {"reward": None, "cost": amount(cost)}
     transcript.about |= {name: info[name] for name in _ABOUT if info.get(name)}
-    if not any("failed" in d.extra for d in transcript.drafts if d.speaker == "tool"):
+    if not any("failed" in d.extra for d in transcript.said if d.speaker == "tool"):
         transcript.counts["errors"] = None
 
 

@@ -167,7 +167,7 @@ class _Events:
             parts = Parts(texts=[content])
             urls = as_list(args.get("image_urls") or args.get("images_urls"))
             parts.attachments += [{"kind": "image"} for _ in urls]
-            spoken = any(draft.speaker == "assistant" for draft in self.transcript.drafts)
+            spoken = any(message.speaker == "assistant" for message in self.transcript.said)
             from_agent = "source" not in event and spoken
             if from_agent:
                 self.transcript.agent(parts, at=at)
@@ -192,12 +192,12 @@ class _Events:
         elif action != "message":
             parts.calls.append(self._call(event, action, args, about, response))
         id = string(response.get("id"))
-        draft = self.transcript.agent(parts, id=id, at=at)
+        answer = self.transcript.agent(parts, id=id, at=at)
         self.transcript.model = string(response.get("model")) or self.transcript.model
         usage = as_mapping(response.get("usage"))
         if usage:
-            draft.tokens_in = total(usage, "prompt_tokens")
-            draft.tokens_out = total(usage, "completion_tokens")
+            answer.tokens_in = total(usage, "prompt_tokens")
+            answer.tokens_out = total(usage, "completion_tokens")
 
     def _call(
         self,

@@ -25,7 +25,7 @@ _GEMINI: tuple[str, ...] = ("functionCall", "functionResponse", "inlineData", "f
 _GEMINI += ("function_call", "function_response", "inline_data", "file_data")
 
 
-@dataclass
+@dataclass(slots=True)
 class Result:
     """An answer to a call. ``failed`` is None where the format does not say it."""
 
@@ -37,7 +37,7 @@ class Result:
     attachments: list[dict[str, Any]] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(slots=True)
 class Parts:
     """The content of a message, each kind of part apart from the others."""
 
@@ -53,10 +53,18 @@ class Parts:
         """Return the texts, one below the other."""
         return "\n".join(self.texts)
 
+    def add(self, parts: "Parts") -> None:
+        """Add what another content holds, but for results."""
+        self.texts += parts.texts
+        self.thoughts += parts.thoughts
+        self.calls += parts.calls
+        self.attachments += parts.attachments
+        self.encrypted |= parts.encrypted
+
     @property
     def reasoning(self) -> str:
         """Return the readable thoughts, one below the other."""
-        return "\n".join(filter(None, self.thoughts))
+        return "\n".join(filter(None, self.thoughts)) if self.thoughts else ""
 
 
 def read_parts(content: Any) -> Parts:
@@ -64,6 +72,8 @@ def read_parts(content: Any) -> Parts:
 
     What is of no known kind becomes an attachment that has the kind's name, never a text.
     """
+    if isinstance(content, str):
+        return Parts([content])
     parts = Parts()
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, str):
@@ -76,13 +86,14 @@ def read_parts(content: Any) -> Parts:
 
 
 def _add(parts: Parts, part: Mapping[str, Any]) -> None:
-    kind = _kind(part)
+    kind = part.get("type")
+    if not kind or not isinstance(kind, str):
+        kind = _kind(part)
     if kind in _TEXTS:
-        text = part.get("text", part.get("refusal", part.get("content")))
+        text = first_of(part, ("text", "refusal", "content"))
         parts.texts.append(text if isinstance(text, str) else as_text(text))
     elif kind in _THOUGHTS:
-        names = ("thinking", "reasoning", "text", "content")
-        given = next((part[n] for n in names if n in part), "")
+        given = first_of(part, ("thinking", "reasoning", "text", "content"), "")
         given = given if given or "summary" not in part else part["summary"]
         text = given if isinstance(given, str) else read_parts(given).text
         parts.thoughts.append(text)
@@ -105,10 +116,9 @@ def _add(parts: Parts, part: Mapping[str, Any]) -> None:
 
 
 def _kind(part: Mapping[str, Any]) -> str:
-    """Return the kind of a part; Gemini's parts have no type but a field of their own."""
-    kind = part.get("type")
-    if isinstance(kind, str) and kind:
-        return kind
+    """Return the kind of a part without a type, such as Gemini's, which have a field of their
+    own.
+    """
     for name in _GEMINI:
         if name in part:
             return name
@@ -117,23 +127,34 @@ def _kind(part: Mapping[str, Any]) -> str:
     return "text" if isinstance(part.get("text"), str) else "part without a type"
 
 
+def first_of(given: Mapping[str, Any], names: Sequence[str], default: Any = None) -> Any:
+    """Return the value of the first field of these names that there is."""
+    for name in names:
+        if name in given:
+            return given[name]
+    return default
+
+
 def read_tool_call(given: Mapping[str, Any]) -> ToolCall:
     """Return a call as Anthropic, OpenAI, Pi, LangChain, Gemini and others write it."""
-    fields = ("function", "functionCall", "function_call")
-    inner = next((given[name] for name in fields if name in given), None)
+    inner = first_of(given, ("function", "functionCall", "function_call"))
     body = inner if isinstance(inner, dict) else given
-    name = body.get("name", body.get("toolName", given.get("name")))
+    name = first_of(body, ("name", "toolName"), given.get("name"))
     if not isinstance(name, str):
         name = inner if isinstance(inner, str) else ""
-    names = ("arguments", "input", "args", "parameters", "kwargs")
-    raw: Any = next((body[n] for n in names if n in body), {})
+    raw = first_of(body, ("arguments", "input", "args", "parameters", "kwargs"), {})
     arguments, is_text = read_arguments(raw)
     return ToolCall(name or "(no name)", arguments, call_id(given) or call_id(body), raw=is_text)
 
 
 def call_id(given: Mapping[str, Any]) -> str:
     """Return the id of a call, as it or its result names it."""
-    for name in ("call_id", "tool_call_id", "tool_use_id", "toolCallId", "id"):
+    return answered_call(given) or string(given.get("id"))
+
+
+def answered_call(given: Mapping[str, Any]) -> str:
+    """Return the id of the call that a result answers, where it has an ``id`` of its own."""
+    for name in ("call_id", "tool_call_id", "tool_use_id", "toolCallId"):
         value = given.get(name)
         if isinstance(value, str) and value:
             return value
@@ -141,17 +162,17 @@ def call_id(given: Mapping[str, Any]) -> str:
 
 
 def _result(part: Mapping[str, Any]) -> Result:
-    inner = part.get("functionResponse", part.get("function_response"))
+    inner = first_of(part, ("functionResponse", "function_response"))
     body = inner if isinstance(inner, dict) else part
-    content = next((body[n] for n in ("content", "output", "response", "result") if n in body), "")
+    content = first_of(body, ("content", "output", "response", "result"), "")
     text, attachments = read_result(content)
-    name = body.get("name", body.get("toolName", ""))
-    failed = next((body[n] for n in ("is_error", "isError") if isinstance(body.get(n), bool)), None)
+    name = first_of(body, ("name", "toolName"))
+    stated = [body[name] for name in ("is_error", "isError") if isinstance(body.get(name), bool)]
+    failed = stated[0] if stated else None
     if failed is None and part.get("type") == "tool_result":
         failed = False  # Anthropic's mark may be left out where nothing failed
     return Result(
-        call_id(part) or call_id(body), text, name if isinstance(name, str) else "", failed,
-        attachments=attachments,
+        call_id(part) or call_id(body), text, string(name), failed, attachments=attachments,
     )  # fmt: skip
 
 

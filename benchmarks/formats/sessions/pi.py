@@ -163,19 +163,19 @@ def _add_answer(
     stop = string(message.get("stopReason"))
     transcript.model = string(message.get("model")) or transcript.model
     transcript.termination = stop if stop in ("aborted", "error", "length") else ""
-    beside = {
-        "tool_calls": message.get("tool_calls", message.get("toolCalls")),
-        "reasoning_content": message.get("reasoningContent"),
-    }
-    if content in (None, []) and not any(beside.values()):
+    calls = message.get("tool_calls", message.get("toolCalls"))
+    thoughts = message.get("reasoningContent")
+    if not content and content in (None, []) and not (calls or thoughts):
         transcript.add_tokens(tokens_in, tokens_out)
         leave_out(header, f"empty answer ({stop or 'no reason'})")
         return
-    given = {"role": "assistant", "content": content, **beside}
-    before = len(transcript.drafts)
+    given = {
+        "role": "assistant", "content": content, "tool_calls": calls, "reasoning_content": thoughts
+    }  # fmt: skip
+    before = len(transcript.said)
     add_message(transcript, spot, given, at=at)
-    draft = transcript.drafts[before]
-    draft.tokens_in, draft.tokens_out = tokens_in, tokens_out
-    draft.cost = amount(as_mapping(usage.get("cost")).get("total"))
+    answer = transcript.said[before]
+    answer.tokens_in, answer.tokens_out = tokens_in, tokens_out
+    answer.cost = amount(as_mapping(usage.get("cost")).get("total"))
     if stop in ("aborted", "error"):
-        draft.extra["stopped"] = stop
+        answer.extra["stopped"] = stop

@@ -109,7 +109,7 @@ def _exchange(spot: Spot, item: Mapping[str, Any]) -> Exchange:
     reply = Transcript()
     if response.get("output") is not None:
         _add_all(reply, spot.at("output"), response["output"])
-    elif given is not None or not told.drafts:
+    elif given is not None or not told.said:
         spot.at("response").fault("an object with 'output'", given)
     usage = as_mapping(response.get("usage"))
     previous = string(request.get("previous_response_id")) or string(

@@ -48,9 +48,13 @@ def _row(spot: Spot, row: Mapping[str, Any], default_id: str) -> ImportedTraject
     if not isinstance(chat, list) or not chat or len(chat) > MOST_MESSAGES:
         spot.at(CHAT).fault(f"a list of 1 to {MOST_MESSAGES} messages", chat)
         return None
-    inside = spot.at(CHAT)
     for index, message in enumerate(chat):
-        _add(transcript, inside.at(index), message)
+        if not isinstance(message, dict):
+            spot.at(CHAT).at(index).fault("a message: an object with 'from' and 'value'", message)
+        elif not _add(transcript, message):
+            known = ", ".join((*_USER[:1], *_AGENT[:1], *_CALL[:1], *_RESULT[:1], "system"))
+            place = spot.at(CHAT).at(index).at("from")
+            place.fault(f"one of {known}", message.get("from", message.get("role")))
     transcript.model = string(row.get("model"))
     transcript.tools = tool_definitions(decoded(row.get("tools")))
     reward = row.get("reward")
@@ -60,10 +64,8 @@ def _row(spot: Spot, row: Mapping[str, Any], default_id: str) -> ImportedTraject
     return transcript.trajectory(spot)
 
 
-def _add(transcript: Transcript, spot: Spot, message: Any) -> None:
-    if not isinstance(message, dict):
-        spot.fault("a message: an object with 'from' and 'value'", message)
-        return
+def _add(transcript: Transcript, message: Mapping[str, Any]) -> bool:
+    """Append a message; return whether its speaker is known."""
     speaker = message.get("from", message.get("role"))
     parts = read_parts(message.get("value", message.get("content")))
     if speaker in _USER:
@@ -73,7 +75,7 @@ def _add(transcript: Transcript, spot: Spot, message: Any) -> None:
     elif speaker in _AGENT:
         texts = thinking_apart(parts.text)
         texts.attachments, texts.thoughts = parts.attachments, [*texts.thoughts, *parts.thoughts]
-        inline, rest = _inline_calls(texts.text)
+        inline, rest = _inline_calls(texts.text) if CALL_BEGINS in texts.text else ([], "")
         if inline:
             texts.texts = [rest] if rest else []
             texts.calls = [call for one in inline for call in _calls(transcript, one)]
@@ -89,8 +91,8 @@ def _add(transcript: Transcript, spot: Spot, message: Any) -> None:
     elif speaker == "system":
         transcript.say("system", parts)
     else:
-        known = ", ".join((*_USER[:1], *_AGENT[:1], *_CALL[:1], *_RESULT[:1], "system"))
-        spot.at("from").fault(f"one of {known}", speaker)
+        return False
+    return True
 
 
 def _inline_calls(text: str) -> tuple[list[str], str]:

@@ -81,7 +81,7 @@ def _add(transcript: Transcript, spot: Spot, message: Mapping[str, Any]) -> None
         if waiting:
             transcript.result(Result(waiting, parts.text, attachments=parts.attachments))
         else:
-            started = any(draft.speaker == "assistant" for draft in transcript.drafts)
+            started = any(one.speaker == "assistant" for one in transcript.said)
             transcript.say("user", parts, by_program=started)
     elif role == "system":
         transcript.say("system", read_parts(content))
@@ -109,12 +109,12 @@ def _add_answer(transcript: Transcript, message: Mapping[str, Any]) -> None:
 
 def _action(transcript: Transcript, action: str) -> ToolCall:
     """Return the call that an action written as text makes."""
-    return ToolCall(action.split()[0][:100], {"action": action}, f"step-{len(transcript.drafts)}")
+    return ToolCall(action.split()[0][:100], {"action": action}, f"step-{len(transcript.said)}")
 
 
 def _unique(transcript: Transcript, call: ToolCall) -> ToolCall:
     if call.id and call.id in transcript.called:
-        new = f"{call.id}~{len(transcript.drafts)}"
+        new = f"{call.id}~{len(transcript.said)}"
         return ToolCall(call.name, call.arguments, new, call.by, call.raw)
     return call
 

@@ -172,9 +172,9 @@ def _by_time(
             messages += reply
             transcript.model = string(one.get("model")) or transcript.model
         elif one.get("type") == "TOOL":
-            before = len(calls.drafts)
+            before = len(calls.said)
             _answer(calls, [one], arguments)
-            messages += [draft.message() for draft in calls.drafts[before:]]
+            messages += calls.said[before:]
     return messages
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmarks.core.digests import digest_text
-from benchmarks.core.json_files import DEEPEST, load, too_deep
+from benchmarks.core.json_files import load, nests_too_deep
 from benchmarks.core.problems import Problems, Unquoted
 from benchmarks.formats.attachments import attachment
 from benchmarks.formats.messages import (
@@ -317,7 +317,7 @@ def _content(call: Record, name: str) -> list[Any]:
     if isinstance(given, str):
         try:
             value = load(given)
-            given = None if too_deep(value, DEEPEST) else value
+            given = None if nests_too_deep(given, value) else value
         except (ValueError, RecursionError):
             given = None
         if given is None:
