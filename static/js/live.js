@@ -411,7 +411,7 @@ document.addEventListener("scroll", (event) => {
 // A log beside the room says what is new, each message once. The dialogue itself is silent: a duel is swapped
 // as a whole, and Firefox has every numbered step read again whenever a list changes anywhere on the page.
 const heard = new Set();
-let whose = "", told = "";
+let whose = "", told = [];
 const ERRORS = "#session-refused p, #session-errors p, #session-hints :is(p, li), #session-desk .errorlist";
 function announce(opened, posted) {
   const log = find("#room-news");
@@ -421,8 +421,9 @@ function announce(opened, posted) {
   const words = newer.filter((line) => !line.classList.contains("own"))
     .map((line) => (line.closest("[data-side]")?.dataset.side || find("strong", line).textContent) + ": " + find("#" + line.id + "-text").textContent);
   if (posted) words.push(...all(ERRORS).map((one) => one.textContent.trim()));
-  const note = find("[data-note]")?.textContent.trim() || "";
-  if (told !== (told = note) && note) words.push(note);
+  const notes = all("[data-note]").map((one) => one.textContent.trim());
+  words.push(...notes.filter((text) => !told.includes(text)));
+  told = notes;
   // Whose turn it is, why the session waits, or why it ended.
   const turn = all("#session-turn, .session-words:not([data-note]), #session-end + p").map((one) => one.textContent.trim()).filter(Boolean).join(". ");
   if (whose !== (whose = turn) && turn) words.push(turn);

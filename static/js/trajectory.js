@@ -297,6 +297,7 @@ function openMap(map, { page, turns, go }) {
   async function show(number, { follow = true } = {}) {
     wanted = number;
     range.value = number;
+    output.ariaLive = "polite";
     tell(number);
     const { turn, place } = placeOf(number);
     if (!messageAt(number) && !document.getElementById("turn-" + turn)) await go(turn);
@@ -330,6 +331,8 @@ function openMap(map, { page, turns, go }) {
       if (document.activeElement === range) return;
       const bottom = scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
       const number = bottom ? here() : current();
+      // Read out where a jump led, and not each message that a reader passes.
+      output.ariaLive = number === wanted ? "polite" : "off";
       range.value = number;
       tell(number);
     });
@@ -358,7 +361,10 @@ function openMap(map, { page, turns, go }) {
       let number = here() + by;
       while (number >= 1 && number <= bits.length && !isGoal[goal](number)) number += by;
       if (number >= 1 && number <= bits.length) show(number);
-      else output.value = "No " + goal + (by > 0 ? " after this message" : " before this message");
+      else {
+        output.ariaLive = "polite";
+        output.value = "No " + goal + (by > 0 ? " after this message" : " before this message");
+      }
     });
   }
   map.querySelector("[data-unfold-message]").addEventListener("click", () => {

@@ -266,7 +266,7 @@ def test_each_reply_is_announced_once(live_server: Any, context: BrowserContext,
     expect(page.get_by_role("log")).to_contain_text("Your turn: ")
     with stored(page, "/vote/"):
         page.get_by_role("button", name="Left is better").click()
-    expect(page.get_by_text("Your vote in turn 1")).to_be_visible()
+    expect(page.get_by_role("log")).to_contain_text("Your vote in turn 1: left is better")
     for _ in range(2):
         field = page.locator("#session-desk textarea[name=text]")
         with stored(page):

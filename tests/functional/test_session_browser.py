@@ -43,6 +43,7 @@ def test_a_reader_moves_by_errors_the_slider_and_the_address(
         expect(page.locator(f"#m-{number}")).to_be_in_viewport()
     page.keyboard.press("e")
     expect(where).to_have_text("No error after this message")
+    expect(where).to_have_attribute("aria-live", "polite")
     page.keyboard.press("Shift+E")
     expect(where).to_have_text("Message 83 of 201: result, error")
     page.get_by_role("slider", name="Message").press("ArrowRight")
@@ -62,3 +63,6 @@ def test_a_reader_moves_by_errors_the_slider_and_the_address(
     expect(page.locator("#m-164 .turn-note")).to_be_focused()
     page.goto(f"{live_server.url}/trajectories/{long_session}/#m-150")
     expect(page.locator("#m-150")).to_be_in_viewport()
+    # Whoever reads on hears the messages, and not the number of each one that comes into sight.
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
+    expect(where).to_have_attribute("aria-live", "off")
