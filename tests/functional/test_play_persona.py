@@ -75,10 +75,14 @@ def test_a_person_answers_as_the_persona_to_the_end(
 
     # Nothing is sent without words; words that give away what is not ticked are pointed out.
     page.get_by_role("button", name=send).click()
-    expect(page.get_by_text("Write what you say to the agent.")).to_be_visible()
+    expect(
+        page.locator("#session-desk").get_by_text("Write what you say to the agent.")
+    ).to_be_visible()
     answer.fill("With salt, please.")
     answer.press("Control+Enter")
-    expect(page.get_by_text("Nothing is ticked. Does the answer tell")).to_be_visible()
+    expect(
+        page.locator("#session-desk").get_by_text("Nothing is ticked. Does the answer tell")
+    ).to_be_visible()
     expect(answer).to_have_value("With salt, please.")
     check_looks(page)
     salt.check()
