@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchmarks.core import json_files
 from benchmarks.core.digests import storable
-from benchmarks.core.json_files import ItemFile, JsonFile
+from benchmarks.core.json_files import ItemFile, JsonFile, finite, load, refuse_constant
 from benchmarks.core.problems import FileRefused, json_fault
 
 VALUES = st.recursive(
@@ -48,6 +48,42 @@ def test_both_refuse_the_same(value: Any, place: int, piece: bytes) -> None:
     place %= len(data)
     data = data[:place] + piece + data[place + 1 :]
     assert outcome(ItemFile, data) == outcome(JsonFile, data)
+
+
+BY_JSON = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
+
+
+def as_json_reads(text: str) -> Any:
+    """Return what the standard library reads, or the word of its refusal."""
+    try:
+        return repr(storable(BY_JSON.decode(text)))
+    except (ValueError, RecursionError) as error:
+        return str(error)
+
+
+def as_a_line(text: str) -> Any:
+    try:
+        return repr(load(text))
+    except (ValueError, RecursionError) as error:
+        return str(error)
+
+
+@given(value=VALUES, place=st.integers(0, 99), piece=st.sampled_from(["", *'"\\[},-0e', "\ud800"]))
+def test_a_line_is_read_and_refused_as_json_does(value: Any, place: int, piece: str) -> None:
+    text = json.dumps(value)
+    for given_text in (text, text[: place % len(text)] + piece + text[place % len(text) + 1 :]):
+        assert as_a_line(given_text) == as_json_reads(given_text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["-0", "-0.0", "1e999", "1e-999", "18446744073709551616", "-9223372036854775809", "9" * 5000]
+    + ["1." + "1" * 500, "9007199254740993", "1e23", "5e-324", "01", "+1", ".5", "5.", "NaN"]
+    + [r'"\ud800"', r'"\udc00\ud800"', r'"\u0000"', '"\x01"', "\ufefftrue", r'"\x"']
+    + ['{"a":1,"a":2}', "[1,]", "{a:1}", "[]]", "", " null\n", "\x0b1", '"\u2028"', "[" * 2000],
+)
+def test_odd_lines_are_read_and_refused_as_json_does(text: str) -> None:
+    assert as_a_line(text) == as_json_reads(text)
 
 
 @pytest.mark.parametrize(
