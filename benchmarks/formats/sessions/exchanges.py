@@ -34,7 +34,10 @@ class Exchange:
 
 @dataclass
 class Chain:
-    """Calls that go on from one another: all messages once, each marked for comparison."""
+    """Calls that go on from one another: all messages once.
+
+    ``marks`` has a number for each compared message, which stands for it and all before it.
+    """
 
     spot: Spot
     group: str = ""
@@ -49,7 +52,7 @@ class Chain:
     def add(self, call: Exchange, new: Sequence[ImportedMessage]) -> None:
         """Append what the call tells anew, and its reply."""
         self.messages += [*new, *call.reply]
-        self.marks += _marks([*new, *call.reply])
+        self.marks += _marks([*new, *call.reply], self.marks[-1] if self.marks else 0)
         self.model = call.model or self.model
         self.ending = call.ending or self.ending
         self.tools = max(self.tools, call.tools, key=len)
@@ -60,14 +63,15 @@ class Chains:
     """The chains of the calls that were added, in the order in which they begin.
 
     A call goes on from a chain if it begins with all messages of it; system messages are not
-    compared, because programs change them, and results are matched by their calls.
+    compared, because programs change them, and results are matched by their calls. Of several, it
+    is the longest, and of these the one told last.
     """
 
     def __init__(self) -> None:
         self.all: list[Chain] = []
         self._by_response: dict[str, Chain] = {}
         self._by_call: dict[tuple[str, str], Chain] = {}
-        self._by_start: dict[tuple[str, int], list[Chain]] = {}
+        self._by_mark: dict[tuple[str, int], dict[int, Chain]] = {}
         self._kept = 0
 
     def add(self, call: Exchange) -> Chain | None:
@@ -81,29 +85,30 @@ class Chains:
         if chain is None:
             chain = Chain(call.spot, call.group, call.id)
             self.all.append(chain)
-        known = len(chain.marks)
+        self._alike(chain).pop(id(chain), None)
         chain.add(call, new)
+        self._alike(chain)[id(chain)] = chain
         self._kept += len(new) + len(call.reply)
         if self._kept > MOST_WAITING:
             call.spot.fault(f"at most {MOST_WAITING} messages in a log", Unquoted("more; split it"))
             return None
-        if known == 0 and chain.marks:
-            self._by_start.setdefault((call.group, chain.marks[0]), []).append(chain)
         if call.id:
             self._by_response[call.id] = chain
-        for id in (one.id for message in call.reply for one in message.calls if one.id):
-            self._by_call[call.group, id] = chain
+        for made in (one for message in call.reply for one in message.calls if one.id):
+            self._by_call[call.group, made.id] = chain
         return chain
 
+    def _alike(self, chain: Chain) -> dict[int, Chain]:
+        """Return the chains whose compared messages are those of this one, the last told last."""
+        return self._by_mark.setdefault((chain.group, chain.marks[-1] if chain.marks else 0), {})
+
     def _continued(self, call: Exchange) -> Chain | None:
-        marks = _marks(call.told)
+        marks = _marks(call.told, 0)
         if not marks:  # it tells only the results of calls before it
             ids = [m.call_id for m in call.told if m.speaker == "tool" and m.call_id]
             return next((c for id in ids if (c := self._by_call.get((call.group, id)))), None)
-        for chain in reversed(self._by_start.get((call.group, marks[0]), ())):
-            if marks[: len(chain.marks)] == chain.marks:
-                return chain
-        return None
+        alike = (self._by_mark.get((call.group, mark)) for mark in reversed(marks))
+        return next((next(reversed(chains.values())) for chains in alike if chains), None)
 
 
 def _compared(message: ImportedMessage) -> bool:
@@ -134,17 +139,16 @@ def _result(message: ImportedMessage) -> tuple[str, str]:
     return (message.call_id, "" if message.call_id else message.text)
 
 
-def _marks(messages: Sequence[ImportedMessage]) -> list[int]:
-    """Return for each message what it has in common with itself when it is told again."""
-    return [
-        hash((
-            m.speaker,
-            " ".join(m.text.split()),
-            tuple((c.name, canonical_json(c.arguments)) for c in m.calls if c.by == "agent"),
-        ))
-        for m in messages
-        if _compared(m)
-    ]  # fmt: skip
+def _marks(messages: Sequence[ImportedMessage], mark: int) -> list[int]:
+    """Return for each compared message a number that is the same where it is told again after the
+    same messages; those before the first have ``mark``.
+    """
+    marks = []
+    for m in filter(_compared, messages):
+        calls = tuple((c.name, canonical_json(c.arguments)) for c in m.calls if c.by == "agent")
+        mark = hash((mark, m.speaker, " ".join(m.text.split()), calls))
+        marks.append(mark)
+    return marks
 
 
 def with_figures(

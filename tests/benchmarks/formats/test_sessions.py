@@ -99,6 +99,29 @@ class TestRequests:
             first_user="Where is my bag?", last_assistant="In Oslo.",
         )  # fmt: skip
 
+    def test_each_call_goes_on_from_the_longest_talk_that_it_repeats(self, tmp_path: Path) -> None:
+        def call(*texts: str) -> str:
+            """A line of a log: who speaks alternates, and the last text is the reply."""
+            roles = ("user", "assistant") * len(texts)
+            told = [{"role": r, "content": t} for r, t in zip(roles, texts[:-1], strict=False)]
+            reply = {"role": "assistant", "content": [{"type": "text", "text": texts[-1]}]}
+            return json.dumps({"request": {"messages": told}, "response": reply})
+
+        path = tmp_path / "log.jsonl"
+        path.write_text("\n".join([
+            call("Plan.", "A."), call("Plan.", "B."), call("Plan.", "A.", "Why?", "So."),
+            call("Plan.", "C."), call("Plan.", "A.", "How?", "Thus."),
+            call("Plan.", "A.", "Why?", "So.", "Sure?", "Yes."),
+            call("Plan.", "B.", "Go.", "Done."),
+        ]))  # fmt: skip
+        talks = [[m.text for m in one.messages] for one in read_whole(path, "anthropic")]
+        assert talks == [
+            ["Plan.", "A.", "Why?", "So.", "Sure?", "Yes."],
+            ["Plan.", "B.", "Go.", "Done."],
+            ["Plan.", "C."],
+            ["Plan.", "A.", "How?", "Thus."],
+        ]
+
     def test_items_are_no_messages_and_hosted_calls_stand_apart(self, tmp_path: Path) -> None:
         has(
             counts_of(samples.write_sample(tmp_path, "responses")),
