@@ -10,4 +10,4 @@ from planjury_client.reports import Analysis, Report
 from planjury_client.transport import JobFailed, PlanJuryError
 
 __all__ = ["Analysis", "JobFailed", "PlanJury", "PlanJuryError", "Report"]
-__version__ = "0.15.0"
+__version__ = "0.16.0"
