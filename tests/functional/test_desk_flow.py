@@ -64,7 +64,8 @@ def test_the_final_plan_comes_into_view_and_scores_stay_where_they_are(desk: Pag
     # It ends the page, so it stands as high as the page can be scrolled.
     assert 0 < top_of(desk, ".turn.final") < 600
     assert 0 < top_of(desk, ".desk-tools") < 60, "the tools stay in sight"
-    assert top_of(desk, "#q-autonomy .score-scale") == before
+    # Scrolling can round it by a small part of a pixel.
+    assert abs(top_of(desk, "#q-autonomy .score-scale") - before) < 0.5
     lefts = desk.locator(".score-scale").evaluate_all(
         "all => all.map(one => one.getBoundingClientRect().left)"
     )
