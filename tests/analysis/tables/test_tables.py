@@ -248,7 +248,7 @@ def test_one_section_has_everything(reader: Client) -> None:
     page = show(reader, table)
     # Ten items are not the thirty that the test needs of each of three people.
     assert "is not testable yet: the alternative annotator test needs three people" in page
-    assert "20 items of Anna" in page
+    assert "20 shared items of Anna" in page
     assert "consistency, not correctness" in page and "add the column task" not in page
     for part in ("judges", "chance", "correlations", "people", "planning", "alternative"):
         assert rows_of(reader, table, part), part

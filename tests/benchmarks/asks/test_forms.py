@@ -145,7 +145,7 @@ class TestRefusals:
             ({}, "Choose what to do"),
             ({"do": "call", "tool": "x"}, "your searches have shown"),
             ({"do": "search", "gives": "a\x00b"}, "Null characters"),
-            ({"do": "search", "gives": "x" * 100_001}, "at most 100,000"),
+            ({"do": "search", "gives": "x" * 100_001}, "at most 100000"),
             ({"do": "answer", "answer": "</final_answer>", "sure": "1"}, "cannot hold the tags"),
         ],
     )
