@@ -44,8 +44,8 @@ FORMATS: dict[str, tuple[str, str]] = {
     "langsmith": ("LangSmith runs", "benchmarks.formats.traces.langsmith"),
     "openai-chat": ("OpenAI chat messages", "benchmarks.formats.openai_chat"),
 }
-# Formats whose files may be of a more particular one.
-GENERAL = ("openai-chat",)
+# Formats whose files may be of a more particular one; they do not give way to each other.
+GENERAL = ("openai-chat", "sharegpt")
 MOST_ATTEMPTS = 30_000
 MOST_FILES = 100_000
 _PLAIN = (".json", ".jsonl", ".ndjson", ".traj")

@@ -516,6 +516,17 @@ def test_a_file_that_two_formats_claim_is_asked_about(tmp_path: Path) -> None:
         check_file(path, "codex")
 
 
+def test_a_row_with_two_talks_is_asked_about(tmp_path: Path) -> None:
+    chat = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "One."}]
+    other = [{"from": "human", "value": "Go."}, {"from": "gpt", "value": "Two."}]
+    row = {"id": "a", "messages": chat, "conversations": other}
+    path = samples.write_lines(tmp_path / "s.jsonl", [row])
+    with pytest.raises(FileRefused, match=r"with --format, found maybe .*\(sharegpt\) or .*chat\)"):
+        check_file(path, "")
+    for format, said in (("openai-chat", "One."), ("sharegpt", "Two.")):
+        assert [t.messages[-1].text for t in read_whole(path, format)] == [said]
+
+
 def test_a_report_says_what_a_file_holds(tmp_path: Path) -> None:
     report = describe_file(samples.write_sample(tmp_path, "anthropic"))
     assert (report["format"], report["left_out"], report["error"]) == ("anthropic", {}, None)
